@@ -20,6 +20,11 @@ def _alike(cell: Cell) -> bool:
     return cell.sd_ratio == 1
 
 
+def near_one(count: int, mean: float) -> str:
+    """The kind of a level of shares of so many items, near 1."""
+    return f"level, {count} items at {mean}"
+
+
 def _of_points(
     kind: str,
     test: str,
@@ -49,6 +54,9 @@ MORE_TASKS = (
     ("ten tasks that share little", 10, 0.09),
     ("26 tasks, separate runs", 26, 0.0),
 )
+
+NEAR_ONE = ((10, 0.97), (20, 0.95), (30, 0.985), (50, 0.98), (100, 0.99), (100, 0.95))
+"""Items of which each seed gets so large a share right on average, fewer than ten wrong."""
 
 MARGINS = ("equivalence", "non_superiority", "non_inferiority")
 
@@ -129,6 +137,39 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("separation", "separation", nulls.separation, _alike),
     Experiment("bound, share", "binomial", nulls.share, always, sd_ratios=False),
     Experiment("level", "student", nulls.level, always, sd_ratios=False, most_wide=FEWER),
+    *(
+        Experiment(
+            near_one(count, mean),
+            "items",
+            partial(nulls.level_of_items, count, mean),
+            always,
+            sd_ratios=False,
+            distributions=False,
+            wide=(),
+        )
+        for count, mean in NEAR_ONE
+    ),
+    *(
+        Experiment(
+            near_one(count, mean),
+            "student",
+            partial(nulls.level_near_an_end, count, mean),
+            never,
+            sd_ratios=False,
+            distributions=False,
+            wide=(),
+        )
+        for count, mean in NEAR_ONE
+    ),
+    Experiment(
+        f"{near_one(100, 0.95)} that depend by seed",
+        "items",
+        partial(nulls.level_of_items, 100, 0.95, depend=0.01),
+        never,
+        sd_ratios=False,
+        distributions=False,
+        wide=(),
+    ),
     Experiment(
         "level, median", "sign", nulls.level_median, always, 5, sd_ratios=False, most_wide=FEWER
     ),

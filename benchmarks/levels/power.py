@@ -21,8 +21,9 @@ from benchmarks.levels import (
 )
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
-from benchmarks.levels.nulls import arms
+from benchmarks.levels.nulls import arms, shares
 from repro.stats import stopping
+from repro.stats.planned_items import PlannedItems
 from repro.stats.planned_median import PlannedMedian
 from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planned_tasks import HALF, PlannedBySeed, PlannedMetaAnalysis, PlannedOverTasks
@@ -72,6 +73,7 @@ class Plan:
             PlannedMetaAnalysis: "meta_analysis",
             PlannedSurvivals: "survivals",
             PlannedMedian: "level",
+            PlannedItems: "level",
         }
         return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
@@ -265,6 +267,14 @@ def _level(n: int, effect: float) -> Plan:
     return Plan("level", planned, setup, 0.90)
 
 
+def _level_of_items(n: int, effect: float, limit: float, items: int) -> Plan:
+    """A mean share above its limit by ``effect``, of so many items a seed."""
+    planned = PlannedItems((n,), effect=effect, low=limit, items=items)
+    draw = shares(items, limit + effect, Cell(n))
+    setup = Setup(one_sample.items(items, limit, 0.05), draw, limit + effect)
+    return Plan("level, items", planned, setup, 0.90, at_least=True)
+
+
 def _level_known_sd(n: int, effect: float) -> Plan:
     """As ``_level``, of the z-test."""
     planned = PlannedLevel((n,), (1.0,), effect=effect, paired=True, known=True)
@@ -396,6 +406,8 @@ PLANS: tuple[Plan, ...] = (
     _level(30, 0.5),
     _level_median(8, 1.5),
     _level_median(30, 0.6),
+    _level_of_items(5, 0.04, 0.95, 50),
+    _level_of_items(10, 0.02, 0.97, 100),
     _level_known_sd(3, 1.5),
     _level_known_sd(10, 0.8),
     _correlation(20, 0.6),

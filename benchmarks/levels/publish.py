@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.levels import table
 from benchmarks.levels.cells import Cell, Experiment
-from benchmarks.levels.experiments import EXPERIMENTS
+from benchmarks.levels.experiments import EXPERIMENTS, NEAR_ONE, near_one
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -163,6 +163,9 @@ KEYS = {
     ("level", "student"): "level",
     ("level, median", "sign"): "level_median",
     ("level, known sd", "z"): "level_known_sd",
+    **{(near_one(*each), "items"): "level_items" for each in NEAR_ONE},
+    **{(near_one(*each), "student"): "level near an end" for each in NEAR_ONE},
+    (f"{near_one(100, 0.95)} that depend by seed", "items"): None,
     ("proportion, clusters", "cluster_sign"): "cluster_sign",
     ("ordering", "welch, holm"): "ordering",
     ("ordering, all alike", "welch, holm"): "ordering",

@@ -50,6 +50,7 @@ ROWS = (
         "z",
         null=("level, known sd", "z"),
     ),
+    Row("level", "`level` of shares near 1, with `items`", "level, items", "items"),
     Row("level", "`level` of a median", "level, median", "sign", null=("level, median", "sign")),
     Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
     Row("survivals", "`survivals`", "log-rank", "log_rank"),
@@ -245,6 +246,8 @@ def losses(document: Record) -> list[tuple[str, str, str]]:
             where = f"sd {one['sd_ratio']:g}:1, {one['distribution']}"
             if one["kind"].startswith("association"):
                 where = one["distribution"]
+            if " items at " in one["kind"]:
+                where = "shares of items"
             sizes = groups.setdefault((one["test"], one["kind"], where), {})
             sizes[one["n"]] = one["error"]
     return [
@@ -328,6 +331,8 @@ def _promise(one: Record) -> tuple[str, ...]:
 
 
 def _cell(one: Record) -> str:
+    if " items at " in one["kind"]:
+        return f"n = {_n(one)}, {one['kind'].partition(', ')[2]}"
     return f"n = {_n(one)}, sd {one['sd_ratio']:g}:1, {one['distribution']}"
 
 

@@ -40,7 +40,7 @@ from repro.audit.disagreements import (
     wins,
 )
 from repro.audit.findings import findings, table_findings
-from repro.audit.grading import Adjusted, Assumed, adjust, assume, judge, survives
+from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
@@ -66,7 +66,7 @@ def audit(
     ``other_n`` are sizes that the paper mentions elsewhere: where one differs from those of a
     row, n - 1 and n + 1 are tried too. ClaimError if two comparisons have the same id.
     """
-    rows = rows_of([_rounded(each, rounding) for each in comparisons], other_n)
+    rows = as_read(rows_of([_rounded(each, rounding) for each in comparisons], other_n), other_n)
     assumed = assume(rows)
     adjusted = adjust(rows, assumed)
     return tuple(

@@ -130,7 +130,7 @@ def rank(
                 }
             )
         bound = _bound(reference, reference_rank)
-        given = _same_each_time(matrix, tensor)
+        given = _same_each_time(matrix, tensor, precision or "")
         found = _ranks(
             given,
             checkpoint,
@@ -156,12 +156,12 @@ def rank(
 EPSILONS = (1e-3, 1e-4, 1e-5)
 
 
-def _same_each_time(where: str, tensor: str) -> Matrix:
+def _same_each_time(where: str, tensor: str, precision: str) -> Matrix:
     """The matrix; MatrixError where its rows are others when they are read again."""
     from repro.rank.matrix import matrix_of
     from repro.rank.rereading import SameRows
 
-    given = matrix_of(where, tensor)
+    given = matrix_of(where, tensor, precision)
     return replace(given, read=SameRows(given.read))
 
 

@@ -13,6 +13,7 @@ from repro.errors import ClaimError
 from repro.expectations.looks import EProcess, GroupSequential
 from repro.expectations.verdict_words import Conclusion, Finding
 from repro.schema.base import Name, ObjectName, Spec
+from repro.schema.value_scale import ValueScale
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 
 if TYPE_CHECKING:
@@ -84,13 +85,14 @@ class ArmFacts:
 class MeasurementFacts:
     """What a kind may know of a measurement; ``digits`` are those that a reader sees.
 
-    From ``censored_at`` on a value says only that it is as large, or larger.
+    From ``censored_at`` on a value says only that it is as large; ``scale`` are those it can have.
     """
 
     label: str
     better: Literal["lower", "higher"]
     digits: int = 2
     censored_at: float | None = None
+    scale: ValueScale | None = None
 
 
 class TestLevel(TypedDict):
@@ -217,6 +219,10 @@ class Kind(ABC, Generic[E]):
     def name_of_test(self, declared: E, context: Context) -> str:
         """The test as a statistician calls it."""
 
+    def name_of_result(self, result: TestResult) -> str:
+        """The test that was used, where the values have a say in which; else empty."""
+        return ""
+
     @abstractmethod
     def effect_label(self, declared: E, context: Context) -> str:
         """The name of the effect's axis."""
@@ -313,6 +319,10 @@ class Kind(ABC, Generic[E]):
     def either_way(self, declared: E) -> bool:
         """Whether an effect of either sign is what the claim says."""
         return False
+
+    def takes_draws(self, declared: E) -> bool:
+        """Whether it takes replicates for draws, in any order; some take points as they are."""
+        return True
 
     def goes_whole(self, declared: E) -> bool:
         """Whether seeds of one number leave all its arms together, in any design."""

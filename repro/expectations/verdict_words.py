@@ -64,6 +64,7 @@ class FlagKind(StrEnum):
     OUTLIER = "a seed far from its arm"
     CORRELATED = "arms correlate by seed"
     TOGETHER = "runs of tasks move together"
+    FOLLOWING = "values follow each other"
     UNEQUAL = "unequal numbers of seeds"
     MORE_SEEDS = "more seeds than planned"
     FORCED = "forced design"

@@ -303,7 +303,7 @@ def as_entry(
         against=kind.against(expectation),
         arms=expectation.of,
         ordered=kind.ordered,
-        test=name_of_test(expectation, context),
+        test=name_of_test(expectation, context, result),
         alpha=claim.alpha,
         scale=scale,
         digits=shown if scale in WITH_DIGITS else None,

@@ -38,9 +38,11 @@ from repro.judging.verdict import (
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.specs.tree import All, AtLeastOne, Node
+from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.error_rates import (
     CellDesign,
     design_of_one,
+    design_of_points,
     design_over_tasks,
     designs_of,
     key_of,
@@ -49,7 +51,7 @@ from repro.stats.error_rates import (
     worst_level,
 )
 from repro.stats.records import Arm, Sample, Summary, TestResult, match, require_sample
-from repro.stats.stopping import SequentialResult
+from repro.stats.stopping import SequentialResult, one_sided
 
 CEILING = 0.99
 """Share of the largest possible rank from which on a ratio can hardly grow."""
@@ -287,13 +289,12 @@ def strength_of(judged: Judged) -> Strength | None:
     if result.p is None:
         return Strength(one_sided_level=None)
     either = kind_of(judged.expectation).either_way(judged.expectation)
-    looks, two_sided = None, result.alternative == "two-sided"
-    if isinstance(result, SequentialResult):
-        two_sided = result.tails == 1
-        if len(result.looks) > 1:  # the seeds of a table without an order had but one
-            looks = LOOKS.get(result.test)
+    looks = None
+    if isinstance(result, SequentialResult) and len(result.looks) > 1:
+        looks = LOOKS.get(result.test)  # the seeds of a table without an order had but one
+    halved = not (one_sided(result) or either)
     return Strength(
-        one_sided_level=result.alpha / 2 if two_sided and not either else result.alpha,
+        one_sided_level=result.alpha / 2 if halved else result.alpha,
         tails=2 if either else 1,
         looks=looks or "one",
     )
@@ -394,6 +395,10 @@ def _designs(
             return (design_of_one(Sample.of(*differences)),)
     except ClaimError:
         return ()
+    if isinstance(result, AssociationResult | MagnitudeResult):
+        points = kind_of(expectation).points(expectation, evidence.read)
+        counted = [point for point in points if point.counted]
+        return (design_of_points([each.x for each in counted], [each.y for each in counted]),)
     if of_units(key_of(result)) and not by_seed:
         return ()
     return designs_of(arms) if len(arms) > 1 else (design_of_one(arms[0]),)

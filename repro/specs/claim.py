@@ -443,7 +443,9 @@ class Claim(Spec):
                 for name, arm in self.arms.items()
             },
             measurements={
-                name: MeasurementFacts(each.label, each.better, each.digits, each.censored_at)
+                name: MeasurementFacts(
+                    each.label, each.better, each.digits, each.censored_at, each.value_scale
+                )
                 for name, each in self.measurements.items()
             },
             min_seeds=self.seeds.min,

@@ -109,7 +109,9 @@ class ScaledClaim:
             design=self.design,
             arms={name: ArmFacts(arm.label, arm.first_seed) for name, arm in self.arms.items()},
             measurements={
-                name: MeasurementFacts(each.label, each.better, each.digits, each.censored_at)
+                name: MeasurementFacts(
+                    each.label, each.better, each.digits, each.censored_at, each.value_scale
+                )
                 for name, each in self.measurements.items()
             },
             min_seeds=self.seeds.min,

@@ -42,8 +42,8 @@ def test_the_sentence_says_what_to_expect_of_a_new_task() -> None:
     one = found(DIFFERENT, kind="meta_analysis")
     assert one.sentence == (
         "Score, random effects of 5 tasks: A is 0.73 higher than B (90% interval +0.20 to +1.27). "
-        "Better, as claimed (p = 0.021). On a new task of their sort the effect lies between "
-        "−0.57 and +2.04 (90%)."
+        "Better, as claimed (one-sided p = 0.021). On a new task of their sort the effect lies "
+        "between −0.57 and +2.04 (90%)."
     )
     assert one.test == "random effects by Hartung and Knapp, equal weights, one-sided"
     assert one.details["i_squared"].endswith("%")

@@ -101,9 +101,9 @@ def test_the_sentences() -> None:
     """Effect, interval, p and what follows."""
     assert found(0.5, aggregate="mean").sentence == (
         "Score, mean over 5 tasks: A is 0.49 higher than B (90% interval +0.41 to +0.57). "
-        "Better, as claimed (p = 2.1e−8)."
+        "Better, as claimed (one-sided p = 2.1e−8)."
     )
-    assert found(-0.5).sentence.endswith("Worse, against the claim (p = 0.00029).")
+    assert found(-0.5).sentence.endswith("Worse, against the claim (one-sided p = 0.00029).")
     assert found(0.5, aggregate="improvement").sentence.startswith(
         "Score, probability of improvement over 5 tasks: a run of A beats one of B in 100% of cases"
     )
