@@ -94,8 +94,8 @@ def test_without_either_it_is_flagged_with_the_rate_and_the_advice_works() -> No
 def test_far_from_a_bound_it_stays_a_t_test_without_a_flag() -> None:
     """CIFAR at 94 % of 10,000, with its items declared and without; and losses."""
     values = [94.03, 94.21, 93.88, 94.1, 94.35]
-    for keys in ({}, {"range": [0, 100], "items": 10_000}):
-        found = judged(claim(93.5, **keys), values)
+    for of in (claim(93.5), claim(93.5, range=[0, 100], items=10_000)):
+        found = judged(of, values)
         assert found.results[0].test == "Student's t-test of one sample, one-sided"
         assert LEVEL not in flags(found)
     losses = claim(1.0, better="lower")
