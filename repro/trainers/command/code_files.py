@@ -79,19 +79,30 @@ _WORD = re.compile(r"[\s'\"=;:,&|()<>]+")
 def run_by(spec: CommandTraining) -> Iterator[Path]:
     """The files of a program that are run or may be, and its folder: consent covers them all.
 
-    Those that its line names, its declared files, and code that links bring into its folder. A
-    program that is found by PATH, or is the Python that runs this, is exempt.
+    Those that its line and its variables name, its declared files, and code that links bring into
+    its folder. A program that is found by the user's PATH, or is the Python that runs this, is
+    exempt.
     """
     folder = Path(spec.folder)
     program, *others = spec.arguments(0, Path("/"))
-    yield from [] if "/" not in program or _by_path(folder / program) else [folder / program]
-    for word in {text: None for each in others for text in (each, *_WORD.split(each)) if text}:
+    variables = dict(spec.environment)
+    places = variables.pop("PATH", "").split(os.pathsep)
+    programs = [program] if "/" in program else [f"{each}/{program}" for each in places if each]
+    yield from (folder / each for each in programs if _may_run(folder / each))
+    modules = variables.pop("PYTHONPATH", "").split(os.pathsep)
+    yield from (folder / each for each in modules if each and _holds_code(folder / each))
+    texts = [*others, *variables.values()]
+    for word in {word: None for each in texts for word in (each, *_WORD.split(each)) if word}:
         path = folder / word
-        named = is_file(path) and (not Path(word).is_absolute() or _is_code(path))
-        yield from [path] if named and not _by_path(path) else []
+        if _may_run(path) and (not Path(word).is_absolute() or _is_code(path)):
+            yield path
     yield from (folder / name for name in spec.digests)
     yield from _linked_code(folder)
     yield folder
+
+
+def _may_run(path: Path) -> bool:
+    return is_file(path) and not _by_path(path)
 
 
 def _by_path(program: Path) -> bool:

@@ -129,6 +129,29 @@ def value_of_an_option(world: World) -> str:
     return "evil/code/helper.py"
 
 
+def program_by_a_path_of_the_claim(world: World) -> str:
+    world.command("go")
+    world.change("  trainer: command", "  trainer: command\n  environment: {PATH: ../../evil/code}")
+    return "evil/code/go"
+
+
+def module_by_a_variable(world: World) -> str:
+    world.write("trusted/code/train.py", f"import own\n{LEAVES}")
+    world.change(
+        "  trainer: command", "  trainer: command\n  environment: {PYTHONPATH: ../../evil/code}"
+    )
+    return "evil/code"
+
+
+def script_by_a_variable(world: World) -> str:
+    world.command("bash", "-c", '"true"')
+    world.change(
+        "  trainer: command",
+        f"  trainer: command\n  environment: {{BASH_ENV: {world.evil}/code/go}}",
+    )
+    return "evil/code/go"
+
+
 def module_by_link(world: World) -> str:
     world.link("trusted/code/helper.py", "evil/code/helper.py")
     world.write("trusted/code/train.py", f"import helper\n{LEAVES}")
@@ -165,6 +188,9 @@ OUTSIDE = (
     program_elsewhere,
     program_from_the_root,
     value_of_an_option,
+    program_by_a_path_of_the_claim,
+    module_by_a_variable,
+    script_by_a_variable,
     module_by_link,
     package_by_link,
     workdir_by_link,
