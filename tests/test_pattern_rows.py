@@ -15,7 +15,7 @@ from repro.evidence.imports.paths import column_expression
 from repro.pattern_rows import PatternRows
 from repro.specs.load import load_claim
 from repro.trainers.command.one_run import finished
-from repro.trainers.command.reading import read
+from repro.trainers.command.read_run import read
 from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results
 from tests.evidence.test_imports import files, refused, written

@@ -22,7 +22,7 @@ from repro.trainers.command.left import ProgramRun
 from repro.trainers.command.one_run import finished as one_run
 from repro.trainers.command.one_run import line_of
 from repro.trainers.command.packaged import EXTRA, difference, not_installed
-from repro.trainers.command.reading import read
+from repro.trainers.command.read_run import read
 from repro.trainers.command.spec import CommandTraining, placeholders
 from repro.trainers.measurement import DivergedError, Measured, MeasurementSpec
 from repro.trainers.run import Keyed, RunSpec

@@ -16,7 +16,7 @@ import pytest
 from repro.errors import SpecError
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
-from repro.trainers.run import RunSpec
+from repro.trainers.run import Keyed, RunSpec
 from tests.commands import repro
 from tests.trainers.command.toy import (
     LEAVES,
@@ -388,10 +388,10 @@ def test_a_program_that_cannot_be_started_is_tried_once(
     text = (folder / "a.claim.yaml").read_text(encoding="utf-8")
     line = re.sub(r"command: \[[^,]*, train.py,", "command: [./train.py,", text)
     (folder / "a.claim.yaml").write_text(line, encoding="utf-8")
-    begun: list[RunSpec] = []
+    begun: list[Keyed] = []
     real = RunStore.working_folder
 
-    def working_folder(self: RunStore, run: RunSpec) -> Path:
+    def working_folder(self: RunStore, run: Keyed) -> Path:
         begun.append(run)
         return real(self, run)
 
