@@ -100,8 +100,8 @@ def _outside(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
         for run, refused in ((run, said(run.values[name])) for run in having):
             if refused is not None:
                 whose = f"{spec.label} of {claim.arms[arm].label}, seed {run.number}"
-                remedy = f"{fmt.upper_first(refused[2])}."
-                yield Fault(Validity.INVALID, f"{whose}: {refused[0]}", remedy)
+                advice = f"{fmt.upper_first(refused[2])}."
+                yield Fault(Validity.INVALID, f"{whose}: {refused[0]}", advice)
                 break
 
 

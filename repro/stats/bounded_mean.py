@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, bdtrc, chdtrc
 
-from repro.errors import TooFewError
+from repro.errors import ClaimError, TooFewError
 from repro.schema.value_scale import ValueScale
 from repro.stats.counts import clopper_pearson
 from repro.stats.records import Arm, Interval, Sample, TestResult, summarise
@@ -102,8 +102,11 @@ def bounded_level(
     Pearson's interval, of level ``1 - 2 alpha``. It is conservative where some items are harder
     than others. Else a bet on each seed, whatever the distribution in the range.
 
-    ``TooFewError`` where all values are one end of the range, and even that decides nothing.
+    ``TooFewError`` where all values are one end of the range, and even that decides nothing;
+    ``ClaimError`` for a value outside the range.
     """
+    if any(scale.outside(value) for value in sample.values):
+        raise ClaimError(f"a value is outside the declared range, {scale.low:g} to {scale.high:g}")
     counts = [scale.count(value) for value in sample.values]
     right = [each for each in counts if each is not None]
     p_scatter = None
@@ -197,7 +200,7 @@ def p_of_betting(values: Array, m: float) -> Array:
             math.log(weight) + np.log1p(bet * (values / m - 1)).sum(-1)
             for bet, weight in zip(BETS, WEIGHTS, strict=True)
         ]
-    return np.minimum(1.0, np.exp(-np.logaddexp.reduce(wealth)))
+    return np.asarray(np.minimum(1.0, np.exp(-np.logaddexp.reduce(wealth))))
 
 
 def _end(within: Callable[[float], bool], outside: float, inside: float) -> float:

@@ -78,7 +78,7 @@ def _all_steps(ranks: tuple[float, ...]) -> npt.NDArray[np.float32]:
 
 def _drawn(ranks: Array, found: float, level: float) -> float:
     """The share of orders, among some at random, with steps as small."""
-    draws = min(MOST_ORDERS, math.ceil(50 / level))
+    draws = min(MOST_ORDERS, math.ceil(200 / level))
     rng = np.random.default_rng(0)
     as_small = 0
     for first in range(0, draws, AT_ONCE):

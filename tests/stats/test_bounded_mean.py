@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.errors import TooFewError
+from repro.errors import ClaimError, TooFewError
 from repro.schema.value_scale import ValueScale
 from repro.stats.bounded_mean import (
     BETS,
@@ -129,6 +129,8 @@ def test_five_values_at_an_end_of_the_range_decide_nothing() -> None:
         level(*[1.0] * 5, scale=whole, limit=0.95)
     assert level(*[1.0] * 100, scale=whole, limit=0.95).p == pytest.approx(0.95**100 / 0.8, rel=0.1)
     assert level(*[1.0] * 5, limit=0.98).p == pytest.approx(0.98**250)
+    with pytest.raises(ClaimError, match="outside the declared range, 0 to 1"):
+        level(0.9, 1.2, 1.0)
 
 
 def test_far_from_both_ends_it_is_students_test() -> None:

@@ -56,3 +56,14 @@ def test_a_random_walk_is_seen() -> None:
     walks = np.cumsum(np.random.default_rng(1).standard_normal((10, 30)), axis=1)
     for walk in walks.tolist():
         assert following(walk, 0.005) == following([math.exp(x) for x in walk], 0.005) is not None
+
+
+@pytest.mark.parametrize(("n", "seen"), [(10, 0.10), (20, 0.35), (30, 0.54)])
+def test_the_page_of_error_rates_says_how_often_it_is_seen(n: int, seen: float) -> None:
+    """A correlation of .5 from one row to the next, in one arm at 1 %."""
+    noise = np.random.default_rng(n).standard_normal((400, n))
+    rows = noise.copy()
+    for t in range(1, n):
+        rows[:, t] = 0.5 * rows[:, t - 1] + 0.75**0.5 * noise[:, t]
+    found = sum(following(row, 0.01) is not None for row in rows.tolist()) / 400
+    assert found == pytest.approx(seen, abs=0.08)
