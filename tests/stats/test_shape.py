@@ -87,13 +87,13 @@ def test_points_are_heavy_together_in_one_normal_sample_of_a_hundred(n: int, r: 
     Whatever their correlation; and of spherical t4 far more often.
     """
     rng = np.random.default_rng([n, int(100 * r)])
-    found = {}
+    found: dict[str, float] = {}
     for name in ("normal", "t4"):
         x, y = rng.standard_normal((2, 1000, n))
         if name == "t4":
             common = np.sqrt(rng.chisquare(4, (1000, n)) / 4)
             x, y = rng.standard_normal((2, 1000, n)) / common
         rows = zip(x.tolist(), (r * x + np.sqrt(1 - r * r) * y).tolist(), strict=True)
-        found[name] = np.mean([heavy_together(*row) for row in rows])
+        found[name] = float(np.mean([heavy_together(*row) for row in rows]))
     assert found["normal"] <= 0.02
     assert found["t4"] >= max(0.05, 2.5 * found["normal"])
