@@ -32,16 +32,20 @@ def found(a: Sequence[float], b: Sequence[float], **how: Any) -> Any:
 @pytest.mark.parametrize(
     ("size", "conclusion", "said"),
     [
-        ({"at_least": {"value": 2, **WHY}}, "CONFIRMED", "At least 2 times, as claimed (one-si"),
+        (
+            {"at_least": {"value": 2, **WHY}},
+            "CONFIRMED",
+            "At least 2 times, as claimed (one-sided p",
+        ),
         (
             {"at_most": {"value": 2, **WHY}},
             "CONTRADICTED",
-            "More than that, against the claim (one-si",
+            "More than that, against the claim (one-sided p",
         ),
         (
             {"at_least": {"value": 7, **WHY}},
             "INCONCLUSIVE",
-            "At least 7 times is not shown (one-si",
+            "At least 7 times is not shown (one-sided p",
         ),
         ({"at_most": {"value": 9, **WHY}}, "INCONCLUSIVE", "A looks to scatter more than 9.00"),
         (
