@@ -15,11 +15,12 @@ from importlib.resources import files
 from itertools import combinations
 
 import numpy as np
-from scipy.special import fdtr, fdtrc, ndtr, stdtr
+from scipy.special import fdtr, fdtrc
 
 from repro.errors import ClaimError
 from repro.stats.correlation import AssociationResult, MagnitudeResult
-from repro.stats.records import ROUND_OFF, Arm, Sample, TestResult, summarise
+from repro.stats.records import Arm, Sample, TestResult, summarise
+from repro.stats.shapes import far_away, heavy_tailed, heavy_together, skewed
 from repro.stats.stopping import SequentialResult
 from repro.stats.task_aggregates import Runs
 from repro.stats.trends import TrendResult
@@ -417,111 +418,3 @@ def _per_task(cell: MeasuredRate) -> str:
 
 def _ratio(ratio: float) -> str:
     return f"{ratio:g}:1" if ratio > 1 else f"1:{1 / ratio:g}"
-
-
-LEVEL = 0.01
-"""How often a normal sample is taken for skewed, or for one with values far away, at most."""
-
-FEWEST_SKEWED = 8
-"""Values from which on the skewness has a test (D'Agostino 1970)."""
-
-FEWEST_HEAVY = 10
-"""Values from which on their kurtosis tells something: 1 % of normal samples are told at most."""
-
-MARDIA = {
-    10: 9.73, 12: 10.24, 15: 10.63, 20: 10.91, 30: 10.93,
-    50: 10.61, 100: 9.99, 200: 9.43, 500: 8.91, 1000: 8.63,
-}  # fmt: skip
-"""Numbers of points, and the kurtosis that 1 % of normal samples pass (100,000 draws or more)."""
-
-MOST_FAR = 10
-"""So many values at one end are looked at, and never more than a third."""
-
-
-def skewed(values: Sequence[float]) -> bool:
-    """Whether the values are more skewed than normal ones (D'Agostino's test, two-sided)."""
-    if len(values) < FEWEST_SKEWED or min(values) == max(values):
-        return False
-    return 2 * float(ndtr(-abs(skewness_z(values)))) <= LEVEL
-
-
-def skewness_z(values: Sequence[float]) -> float:
-    """The skewness as a standard normal deviate (D'Agostino 1970), for 8 values or more."""
-    n, deviations = len(values), _deviations(values)
-    second = math.fsum(d**2 for d in deviations) / n
-    skewness = math.fsum(d**3 for d in deviations) / n / second**1.5
-    y = skewness * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
-    kurtosis = 3.0 * (n**2 + 27 * n - 70) * (n + 1) * (n + 3)
-    kurtosis /= (n - 2) * (n + 5) * (n + 7) * (n + 9)
-    w_squared = math.sqrt(2 * (kurtosis - 1)) - 1
-    return math.asinh(y / math.sqrt(2 / (w_squared - 1))) / math.sqrt(math.log(w_squared) / 2)
-
-
-def heavy_tailed(values: Sequence[float]) -> bool:
-    """Whether the tails are heavier than normal ones (Anscombe and Glynn 1983, one-sided)."""
-    n = len(values)
-    if n < FEWEST_HEAVY or min(values) == max(values):
-        return False
-    deviations = np.array(_deviations(values))
-    kurtosis = float(np.mean(deviations**4) / np.mean(deviations**2) ** 2)
-    mean = 3 * (n - 1) / (n + 1)
-    variance = 24 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5))
-    skewness = 6 * (n * n - 5 * n + 2) / ((n + 7) * (n + 9))
-    skewness *= math.sqrt(6 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)))
-    a = 6 + 8 / skewness * (2 / skewness + math.sqrt(1 + 4 / skewness**2))
-    share = (1 - 2 / a) / (1 + (kurtosis - mean) / math.sqrt(variance) * math.sqrt(2 / (a - 4)))
-    z = (1 - 2 / (9 * a) - math.copysign(abs(share) ** (1 / 3), share)) / math.sqrt(2 / (9 * a))
-    return float(ndtr(-z)) <= LEVEL
-
-
-def heavy_together(x: Sequence[float], y: Sequence[float]) -> bool:
-    """Whether points scatter with heavier tails than normal ones, whatever their correlation.
-
-    Mardia's kurtosis: the mean fourth power of the distances from the mean, in standard
-    deviations along every direction, is beyond that of 1 % of normal samples (simulated).
-    """
-    n = len(x)
-    points = np.array([_deviations(x), _deviations(y)]) if min(map(np.ptp, (x, y))) else None
-    if n < FEWEST_HEAVY or points is None:
-        return False
-    covariance = points @ points.T / n
-    if np.linalg.det(covariance) <= ROUND_OFF * covariance[0, 0] * covariance[1, 1]:
-        return False
-    squares = np.sum(points * np.linalg.solve(covariance, points), axis=0)
-    limit = np.interp(math.log(n), np.log(list(MARDIA)), list(MARDIA.values()))
-    return bool(np.mean(squares**2) > limit)
-
-
-def far_away(values: Sequence[float]) -> bool:
-    """Whether a few values at one end lie far from all others.
-
-    The nearest of the m values at an end is set against the mean of the rest, as if it were one
-    more value of theirs: Student's t with ``n - m - 1`` degrees of freedom. p is multiplied by
-    the numbers of values, of ends, and of m (Bonferroni; simulated, too: below 1 % at any n).
-    """
-    ordered = sorted(_deviations(values)) if min(values) < max(values) else []
-    most = min(len(ordered) // 3, MOST_FAR)
-    return any(
-        _p_far(end, m) * 2 * most <= LEVEL
-        for end in (ordered, [-value for value in reversed(ordered)])
-        for m in range(1, most + 1)
-    )
-
-
-def _p_far(ordered: Sequence[float], m: int) -> float:
-    """One-sided p that the first m values, from below, belong to the others."""
-    rest = ordered[m:]
-    n = len(rest)
-    mean = math.fsum(rest) / n
-    variance = math.fsum((value - mean) ** 2 for value in rest) / (n - 1)
-    if n < 3 or variance == 0:
-        return 1.0
-    t = (mean - ordered[m - 1]) / math.sqrt(variance * (1 + 1 / n))
-    return len(ordered) * float(stdtr(n - 1, -t))
-
-
-def _deviations(values: Sequence[float]) -> list[float]:
-    """From the mean, the largest of them 1, so that no power overflows."""
-    mean = math.fsum(value / len(values) for value in values)
-    largest = max(abs(value - mean) for value in values)
-    return [(value - mean) / largest for value in values]

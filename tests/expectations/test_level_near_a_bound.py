@@ -49,7 +49,7 @@ def test_items_make_it_exact() -> None:
     (result,) = found.results
     assert result.sentence == (
         "Accuracy: the mean of A is 1.000 (90% interval 0.988 to 1.000). At least 0.98, as "
-        "claimed (p = 0.0064)."
+        "claimed (one-sided p = 0.0064)."
     )
     assert result.test == "exact binomial test of all items together, one-sided"
     assert result.details["items"].startswith("250 of 250 are right, all seeds together")

@@ -32,14 +32,26 @@ def found(a: Sequence[float], b: Sequence[float], **how: Any) -> Any:
 @pytest.mark.parametrize(
     ("size", "conclusion", "said"),
     [
-        ({"at_least": {"value": 2, **WHY}}, "CONFIRMED", "At least 2 times, as claimed (p"),
-        ({"at_most": {"value": 2, **WHY}}, "CONTRADICTED", "More than that, against the claim (p"),
-        ({"at_least": {"value": 7, **WHY}}, "INCONCLUSIVE", "At least 7 times is not shown (p"),
+        (
+            {"at_least": {"value": 2, **WHY}},
+            "CONFIRMED",
+            "At least 2 times, as claimed (one-sided p",
+        ),
+        (
+            {"at_most": {"value": 2, **WHY}},
+            "CONTRADICTED",
+            "More than that, against the claim (one-sided p",
+        ),
+        (
+            {"at_least": {"value": 7, **WHY}},
+            "INCONCLUSIVE",
+            "At least 7 times is not shown (one-sided p",
+        ),
         ({"at_most": {"value": 9, **WHY}}, "INCONCLUSIVE", "A looks to scatter more than 9.00"),
         (
             {"within_factor": {"value": 1.5, **WHY}},
             "CONTRADICTED",
-            "Further apart than that, against the claim (p",
+            "Further apart than that, against the claim (one-sided p",
         ),
     ],
 )

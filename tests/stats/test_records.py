@@ -66,7 +66,7 @@ RECORDS: Records = [
         (6, 5),
         0.96,
         (None, None),
-        {"alternative": "two-sided", "exact": False},
+        {"alternative": "two-sided", "exact": True},
     ),
     (
         lambda: tost(A, B, low=-1.0, high=2.0, alpha=0.04),

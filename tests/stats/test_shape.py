@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from repro.stats.error_rates import far_away, skewed, skewness_z
+from repro.stats.shapes import far_away, heavy_tailed, heavy_together, skewed, skewness_z
 
 SEED = 1970
 
@@ -62,3 +64,36 @@ def test_lognormal_values_are_skewed():
     rows = np.exp(0.5 * np.random.default_rng(SEED).standard_normal((500, 60)))
     assert np.mean([skewed(row) for row in rows.tolist()]) > 0.7
     assert np.mean([skewed(row[:8]) for row in rows.tolist()]) < 0.2
+
+
+@pytest.mark.parametrize("n", [10, 15, 40])
+def test_heavy_tails_are_those_of_anscombe_and_glynn(n: int) -> None:
+    """
+    Of 300 samples of either kind the same are heavy as by scipy's test of kurtosis at 1 %.
+    """
+    rng = np.random.default_rng(n)
+    rows = np.concatenate([rng.standard_normal((150, n)), rng.standard_t(3, (150, n))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that 10 to 19 values are few
+        theirs = stats.kurtosistest(rows, axis=1, alternative="greater").pvalue <= 0.01
+    assert [heavy_tailed(row) for row in rows.tolist()] == theirs.tolist()
+    assert theirs.any()
+
+
+@pytest.mark.parametrize("n", [10, 20, 35, 150])
+@pytest.mark.parametrize("r", [0.0, 0.95])
+def test_points_are_heavy_together_in_one_normal_sample_of_a_hundred(n: int, r: float) -> None:
+    """
+    Whatever their correlation; and of spherical t4 far more often.
+    """
+    rng = np.random.default_rng([n, int(100 * r)])
+    found: dict[str, float] = {}
+    for name in ("normal", "t4"):
+        x, y = rng.standard_normal((2, 1000, n))
+        if name == "t4":
+            common = np.sqrt(rng.chisquare(4, (1000, n)) / 4)
+            x, y = rng.standard_normal((2, 1000, n)) / common
+        rows = zip(x.tolist(), (r * x + np.sqrt(1 - r * r) * y).tolist(), strict=True)
+        found[name] = float(np.mean([heavy_together(*row) for row in rows]))
+    assert found["normal"] <= 0.02
+    assert found["t4"] >= max(0.05, 2.5 * found["normal"])
