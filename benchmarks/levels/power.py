@@ -26,7 +26,7 @@ from repro.stats import stopping
 from repro.stats.planned_items import PlannedItems
 from repro.stats.planned_median import PlannedMedian
 from repro.stats.planned_survival import PlannedSurvivals
-from repro.stats.planned_tasks import HALF, PlannedMetaAnalysis, PlannedOverTasks
+from repro.stats.planned_tasks import HALF, PlannedBySeed, PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
@@ -69,6 +69,7 @@ class Plan:
             PlannedShare: "bound",
             PlannedSequential: "sequential",
             PlannedOverTasks: "over_tasks",
+            PlannedBySeed: "over_tasks_crossed",
             PlannedMetaAnalysis: "meta_analysis",
             PlannedSurvivals: "survivals",
             PlannedMedian: "level",
@@ -218,6 +219,11 @@ def _over_tasks(aggregate: Aggregate, n: int, gain: float, least: float = 0.0) -
         (n,), sd, effect=gain, low=least, tasks=tasks.TASKS, aggregate=aggregate
     )
     return Plan(f"{aggregate} over tasks", planned, tasks.gained(aggregate, n, gain, least))
+
+
+def _improvement_by_seed(n: int, gain: float) -> Plan:
+    planned = PlannedBySeed((n,), effect=gain, low=HALF)
+    return Plan("improvement by seed", planned, tasks.gained_by_seed(n, gain))
 
 
 def _meta_analysis(n: int, gain: float, least: float = 0.0) -> Plan:
@@ -388,6 +394,8 @@ PLANS: tuple[Plan, ...] = (
     _over_tasks("iqm", 10, 0.5),
     _over_tasks("improvement", 5, 0.7, HALF),
     _over_tasks("improvement", 10, 0.63, HALF),
+    _improvement_by_seed(5, 0.9),
+    _improvement_by_seed(10, 0.8),
     _survivals(6, 0.95, 0.3),
     _survivals(20, 0.5, 0.9),
     _survivals(8, 0.95, 0.3, paired=True),

@@ -175,14 +175,17 @@ KEYS = {
     ("family, four claims", "holm"): "family",
     ("family, four claims", "bh"): None,
 }
+BY_SEED = "welch by seed"
+"""Welch's test once more, of the numbers of the seeds: its cells are those of Welch's."""
+
 """Names that do not follow from the kind and its test; None: the cells of another null do."""
 
 
 def key(one: Mapping[str, Any]) -> str | None:
     """The name by which ``repro.stats.error_rates`` knows a test; None: not looked up."""
     place = (one["kind"], one["test"])
-    if place in KEYS:
-        return KEYS[place]
+    if place in KEYS or one["test"] == BY_SEED:
+        return KEYS.get(place)
     kind, _, part = one["kind"].partition(", ")
     if part == "clustered":
         return f"{kind} {part}"

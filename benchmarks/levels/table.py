@@ -24,7 +24,14 @@ class Row:
 
 
 ROWS = (
-    Row("difference", "`difference`", "welch, difference", null=("difference", "welch")),
+    Row("difference", "`difference`", "welch, difference", "welch", null=("difference", "welch")),
+    Row(
+        "difference",
+        "`difference` of pairs",
+        "paired, difference",
+        "paired",
+        null=("difference, paired", "paired"),
+    ),
     Row("equivalence", "`equivalence`", "equivalence", null=("equivalence", "welch")),
     Row(
         "non_superiority", "`non_superiority`", "non_superiority", null=("non_superiority", "welch")
@@ -57,6 +64,17 @@ ROWS = (
         "`over_tasks`, five tasks",
         "iqm over tasks",
         null=("over_tasks, mean", "over_tasks mean"),
+    ),
+    Row(
+        "over_tasks_crossed",
+        "`over_tasks`, one run on all tasks",
+        "improvement by seed",
+        null=("over_tasks_crossed, mean", "welch by seed"),
+    ),
+    Row(
+        "meta_analysis_crossed",
+        "`meta_analysis`, one run on all tasks",
+        null=("meta_analysis_crossed", "meta_analysis by seed"),
     ),
     Row(
         "meta_analysis",

@@ -262,6 +262,18 @@ class Kind(ABC, Generic[E]):
         """The same over all other tasks."""
         return declared
 
+    def settled(self, declared: E, read: Read) -> E:
+        """The expectation with what it leaves to the evidence; ClaimError where that is none."""
+        return declared
+
+    def by_seed(self, declared: E) -> bool:
+        """Whether a seed counts once, where it is over tasks: with its values of all of them."""
+        return False
+
+    def compared(self, declared: E, context: Context, read: Read) -> list[Arm]:
+        """What its test compares of every arm."""
+        return arms_of(declared, read)
+
     def structural(self, declared: E) -> tuple[str, ...]:
         """The keys whose limit is the structural bound on the rank of its arm."""
         return ()

@@ -63,6 +63,7 @@ class FlagKind(StrEnum):
     GAPS = "gaps in the seeds"
     OUTLIER = "a seed far from its arm"
     CORRELATED = "arms correlate by seed"
+    TOGETHER = "runs of tasks move together"
     FOLLOWING = "values follow each other"
     UNEQUAL = "unequal numbers of seeds"
     MORE_SEEDS = "more seeds than planned"

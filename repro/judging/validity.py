@@ -100,8 +100,8 @@ def _outside(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
         for run, refused in ((run, said(run.values[name])) for run in having):
             if refused is not None:
                 whose = f"{spec.label} of {claim.arms[arm].label}, seed {run.number}"
-                advice = f"{fmt.upper_first(refused[2])}."
-                yield Fault(Validity.INVALID, f"{whose}: {refused[0]}", advice)
+                remedy = f"{fmt.upper_first(refused[2])}."
+                yield Fault(Validity.INVALID, f"{whose}: {refused[0]}", remedy)
                 break
 
 
@@ -379,16 +379,18 @@ def _order(claim: Claim, evidence: Evidence) -> list[Flag]:
 def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
     """A table may have grown until its result suited; nothing on record says that it did not.
 
-    A sequential claim may grow to its largest number of seeds.
+    It has grown where all its arms have more than was planned: a plan has one number, that of the
+    smallest arm where a design has arms of several sizes. A sequential claim may grow to its
+    largest number of seeds.
     """
     planned = claim.seeds.plan
     if claim.sequential is not None and claim.seeds.max is not None:
         planned = claim.seeds.max
     found = {arm: _most_seeds(evidence.counted(arm)) for arm in evidence.tables}
-    more = [f"{claim.arms[arm].label} has {n}" for arm, n in found.items() if n > planned]
-    if not more:
+    if min(found.values(), default=0) <= planned:
         return []
-    text = f"{planned} seeds per arm were planned, and {' and '.join(more)}: all count, so nothing "
+    more = " and ".join(f"{claim.arms[arm].label} has {n}" for arm, n in found.items())
+    text = f"{planned} seeds per arm were planned, and {more}: all count, so nothing "
     return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]
 
 

@@ -76,7 +76,7 @@ def test_a_record_that_holds_by_the_rule_of_its_contest(tmp_path: Path, design: 
     assert found.verdict.conclusion == "CONFIRMED"
     assert sentence(found) == (
         "Validation loss: the mean of the record is 3.2782 (98% interval 3.2768 to 3.2795). "
-        "At most 3.28, as claimed (p = 0.0025)."
+        "At most 3.28, as claimed (one-sided p = 0.0025)."
     )
     assert found.design[0].minimum_detectable == pytest.approx(0.00182, abs=1e-5)
 
@@ -84,13 +84,25 @@ def test_a_record_that_holds_by_the_rule_of_its_contest(tmp_path: Path, design: 
 @pytest.mark.parametrize(
     ("limit", "conclusion", "said"),
     [
-        ("at_least: {value: 3.28", "CONTRADICTED", "Below 3.28, against the claim (p = 0.0025)."),
-        ("at_most: {value: 3.276", "CONTRADICTED", "Above 3.276, against the claim (p = 0.0010)."),
-        ("at_most: {value: 3.2785", "INCONCLUSIVE", "At most 3.2785 is not shown (p = 0.25)."),
+        (
+            "at_least: {value: 3.28",
+            "CONTRADICTED",
+            "Below 3.28, against the claim (one-sided p = 0.0025).",
+        ),
+        (
+            "at_most: {value: 3.276",
+            "CONTRADICTED",
+            "Above 3.276, against the claim (one-sided p = 0.0010).",
+        ),
+        (
+            "at_most: {value: 3.2785",
+            "INCONCLUSIVE",
+            "At most 3.2785 is not shown (one-sided p = 0.25).",
+        ),
         (
             "at_most: {value: 3.277",
             "INCONCLUSIVE",
-            "So it looks above 3.277, against the claim, but that is not shown either (p = 0.018).",
+            "against the claim, but that is not shown either (one-sided p = 0.018).",
         ),
     ],
 )
@@ -108,7 +120,7 @@ def test_a_standard_deviation_that_is_known_makes_it_a_z_test(tmp_path: Path) ->
     assert found.verdict.conclusion == "CONFIRMED"
     assert sentence(found) == (
         "Validation loss: the mean of the record is 3.2782 (98% interval 3.2771 to 3.2792). "
-        "At most 3.28, as claimed (p = 3.6e−5)."
+        "At most 3.28, as claimed (one-sided p = 3.6e−5)."
     )
     (result,) = found.results
     assert result.test == (

@@ -39,6 +39,18 @@ def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
             )
 
 
+def _unseeded(claim: ScaledClaim) -> Iterator[Problem]:
+    """Runs without a seed share nothing with any other: a pair of them is a pair by chance."""
+    if claim.design != "paired":
+        return
+    for name, training in claim.trainings.items():
+        if name in claim.trained and not training.seeded:
+            mistake = f"arm '{name}' takes no seed, so no run of another arm shares anything with "
+            mistake += "one of its own"
+            advice = "write `design: independent`, or give the program its seed"
+            yield claim.problem(("design",), mistake, "a seed in every arm", advice)
+
+
 def _family(claim: ScaledClaim) -> Iterator[Problem]:
     """A family that leaves out the claim itself, or asks for evidence that it lacks."""
     family, name = claim.file.family, claim.file.id
@@ -304,6 +316,7 @@ def _diverged_at_looks(claim: ScaledClaim, method: Sequential) -> Iterator[Probl
 RULES = (
     _paper_scale,
     _same_seeds,
+    _unseeded,
     _family,
     _seeds,
     _seed_values,
