@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
@@ -141,6 +142,27 @@ def write_atomically(
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+STALE_SECONDS = 60.0
+"""Younger files are left alone: one is made a moment before it is locked."""
+
+
+def sweep(folder: Path, pattern: str) -> None:
+    """Remove what writes of processes that were killed have left in a folder.
+
+    A write owns its temporary file by a lock, which the kernel takes back when its process ends.
+    """
+    for path in folder.glob(pattern):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime < STALE_SECONDS:
+                continue
+            handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                if try_lock(handle):
+                    path.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
 
 
 def sync_folder(path: Path) -> None:

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from repro.consent import require_code
 from repro.errors import (
     ClaimError,
-    CodeError,
     DataError,
     OutputError,
     OwnPartError,
@@ -38,7 +38,7 @@ from repro.report.write import FAILED, write_failure, write_files, write_index
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
 from repro.running.pool import ProcessPool
-from repro.running.preflight import require
+from repro.running.preflight import code_of_runs, require
 from repro.specs.claim import Claim
 from repro.specs.configuration import NamedCode
 from repro.store.run_store import RunStore
@@ -152,8 +152,8 @@ def _planned(
     claims = with_seeds_due(claims, registry, stopped, tonight=options.nightly)
     planned = plan_runs(claims, options.store, workers=options.workers)
     if options.train:
-        if not options.allow_code and (found := code_to_run(claims, planned)):
-            raise CodeError({use: code.arm for use, (_, code) in found.items()})
+        places = {use: code.arm for use, (_, code) in code_to_run(claims, planned).items()}
+        require_code(code_of_runs(planned.missing), options.allow_code, places)
         if not options.force:
             refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
         require(planned.missing, options)

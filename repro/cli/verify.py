@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
@@ -133,15 +134,17 @@ def _verify(
     from repro.report.write import documents_text
     from repro.verify import verify_claims
 
-    claims = load(paths, scale, allow_code=options.allow_code)
+    stopped: list[Stopped] = []
+    claims = load(paths, scale, allow_code=options.allow_code, stopped=stopped)
     append(summary, "")
     verified = verify_claims(claims, options)
-    if options.results is not None and scale is None:
+    verified = replace(verified, stopped=(*stopped, *verified.stopped))
+    if options.results is not None and scale is None and claims:
         _say_scale(claims[0])
     for failure in verified.failures:
         say(f"failed: {failure}", err=True)
-    for stopped in verified.stopped:
-        say_stopped(stopped, _traceback(stopped, claims, options.reports))
+    for each in verified.stopped:
+        say_stopped(each, _traceback(each, claims, options.reports))
     code = _report_verdicts(verified, options, summary, err=json)
     if json:
         typer.echo(documents_text(verified.documents, several=len(claims) > 1), nl=False)

@@ -6,6 +6,7 @@ finished whatever happens, so an execution can be stopped and started again at a
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from repro.consent import Consent
 from repro.errors import (
     ClaimError,
     CorpusError,
@@ -84,7 +86,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
     device: str = "auto",
     data: Path | None = None,
     report: Reporter | None = None,
-    allow_code: bool = False,
+    allow_code: Consent = False,
     limit: float | None = None,
     scheduler: str = "",
     proven: Collection[str] = (),
@@ -147,15 +149,55 @@ def execute_with(
 def _told(
     failed: Sequence[Outcome], labels: Mapping[str, str], arms: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """A text for each run that failed, and one for those of an arm that were not started."""
-    told = [f"{labels[each.key]}: {each.message}" for each in failed if each.status == "failed"]
+    """A text for all runs that failed alike, and one for those of an arm that were not started."""
+    alike: dict[str, list[tuple[str, str]]] = {}
     left: dict[tuple[str, str], list[str]] = {}
     for each in failed:
+        label = labels[each.key]
+        if each.status == "failed":
+            alike.setdefault(_cause(label, each.message), []).append((label, each.message))
         if each.status == "not started":
-            left.setdefault((arms[each.key], each.message), []).append(labels[each.key])
+            left.setdefault((arms[each.key], each.message), []).append(label)
+    told = [f"{_runs([label for label, _ in those])}: {those[0][1]}" for those in alike.values()]
     for (_, why), (first, *others) in left.items():
         told.append(f"{first}{f' and {len(others)} more' if others else ''}: {why}")
     return tuple(told)
+
+
+_SEED = ", seed "
+_PRINTED = "  | "
+"""How the label of a run goes on, and how a line begins that a program printed."""
+
+
+def _cause(label: str, message: str) -> str:
+    """What two runs failed of alike: the message, and the last line that their program printed.
+
+    Without the seed, and, in what was printed, without numbers.
+    """
+    seed = label.rpartition(_SEED)[2]
+    lines = re.sub(rf"\b{re.escape(seed)}\b", "{seed}", message).splitlines()
+    printed = [re.sub(r"[0-9]+", "0", line) for line in lines if line.startswith(_PRINTED)]
+    return "\n".join([line for line in lines if not line.startswith(_PRINTED)] + printed[-1:])
+
+
+def _runs(labels: Sequence[str]) -> str:
+    """`Adam, seed 7`; of several `6 runs (Adam, seeds 7, 8, 9; AdamW, seeds 7, 8, 9)`."""
+    if len(labels) == 1:
+        return labels[0]
+    seeds: dict[str, list[str]] = {}
+    for label in labels:
+        arm, _, seed = label.rpartition(_SEED)
+        seeds.setdefault(arm, []).append(seed)
+    of_arms = (f"{arm}, seeds {_some(each)}" for arm, each in seeds.items())
+    return f"{len(labels)} runs ({'; '.join(of_arms)})"
+
+
+def _some(seeds: Sequence[str]) -> str:
+    return ", ".join(seeds[:MOST_SEEDS]) + (", ..." if len(seeds) > MOST_SEEDS else "")
+
+
+MOST_SEEDS = 20
+"""No message lists more seeds of an arm."""
 
 
 def _refuse_limit(limit: float | None, engine: EngineName | Executor) -> None:

@@ -354,7 +354,8 @@ def _as_failure(
         message = str(error) if isinstance(error, ReproError) else f"{kind}: {error}"
         text = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n{traceback.format_exc()}"
         for key in keys:
-            outcomes[key] = Outcome(key, "failed", message, kind)
+            told = message.replace(f"{store.folder(key)}/checkpoint-out", "{out}")
+            outcomes[key] = Outcome(key, "failed", told, kind)
             with suppress(ReproError):
                 store.put_error(key, text)
 

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from repro.errors import StoreError, StoreUnreachableError
+from repro.files import sweep
 from repro.store.sealed import (
     KEY,
     MARKER,
@@ -134,9 +135,12 @@ def read_identity(root: Path) -> str | None:
 def prepare_root(root: Path) -> str:
     """Make sure that a store is there, with its marker; gives its identity.
 
-    Of several processes that do so at once, one makes the marker, and all give what it says.
+    Of several processes that do so at once, one makes the marker, and all give what it says. What
+    one that was killed has left of it is removed.
     """
     there = check_root(root)
+    with suppress(OSError):
+        sweep(root, f".*{MARKER}.*.tmp")
     found = read_identity(root) if there else None
     if found is not None:
         return found

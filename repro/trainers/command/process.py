@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -39,6 +40,9 @@ WHOLE_BYTES: Final = 16_000_000
 LONGEST_LINE: Final = 100_000
 GRACE_S: Final = 10.0
 """Seconds from the request to end to the kill."""
+
+AWAKE_S: Final = 1.0
+"""So often the guard is told to go on, should its program have stopped it."""
 
 LATE_S: Final = 3 * GRACE_S
 """How long after the limit of its program a guard is believed to be at work on its end."""
@@ -109,7 +113,7 @@ def run(
         late = False
         try:
             _give(guard, job)
-            guard.wait(None if seconds is None else seconds + LATE_S)
+            _await(guard, math.inf if seconds is None else seconds + LATE_S)
         except subprocess.TimeoutExpired:  # the program has stopped it
             late = True
         finally:
@@ -144,6 +148,17 @@ def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:
         if guard.stdin is not None:
             guard.stdin.write(json.dumps(job).encode("ascii") + b"\n")
             guard.stdin.flush()
+
+
+def _await(guard: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait for the guard, which goes on if its program has stopped it; TimeoutExpired."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(subprocess.TimeoutExpired):
+            guard.wait(min(AWAKE_S, max(0.0, end - time.monotonic())))
+            return
+        guard.send_signal(signal.SIGCONT)
+    raise subprocess.TimeoutExpired(guard.args, seconds)
 
 
 def _end(guard: subprocess.Popen[bytes]) -> None:

@@ -44,6 +44,12 @@ class CommandLine:
 
     use: str
     version: str
+    spec: CommandTraining
+
+    @property
+    def files(self) -> Iterator[Path]:
+        """What of the disk is run, and the folder in which it is."""
+        return code_files.run_by(self.spec)
 
 
 class Commands(Trainer[CommandTraining]):
@@ -74,7 +80,7 @@ class Commands(Trainer[CommandTraining]):
         if differs is None:
             return {}
         why = f" ({printable(differs)})" if differs else ""
-        return {"command": CommandLine(spec.shown + why, spec.digest()[:16])}
+        return {"command": CommandLine(spec.shown + why, spec.digest()[:16], spec)}
 
     def cost(self, spec: CommandTraining, measurements: Sequence[MeasurementSpec]) -> Cost:
         """Its minutes at most, or one where none are declared."""

@@ -85,6 +85,19 @@ def test_an_edit_that_is_taken_back_while_a_program_runs_is_seen(folder: Path) -
     assert "4 runs trained or measured" in done.stdout
 
 
+def test_a_file_that_is_put_back_with_its_old_times_is_seen(folder: Path) -> None:
+    """When its place on the disk changed last is set by nobody."""
+    back = (
+        "stat = os.stat('train.py'); text = Path('train.py').read_text(); "
+        "Path('train.py').write_text(text); "
+        "os.utime('train.py', ns=(stat.st_atime_ns, stat.st_mtime_ns))\n"
+    )
+    program(folder, LEAVES.replace("print(", "if seed == 2: time.sleep(0.01); " + back + "print("))
+    program(folder, "import time\n" + (folder / "code" / "train.py").read_text(encoding="utf-8"))
+    done = forced(folder)
+    assert "train.py: the file was written while the program ran" in done.stderr
+
+
 # what is left on the disk
 
 
