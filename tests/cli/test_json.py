@@ -168,7 +168,7 @@ def test_report_and_runs(tmp_path: Path) -> None:
     assert str(report.with_name("report.html")) in found["files"]
     RunStore(tmp_path / "store").prepare()
     found = said("runs", "check")
-    assert found == {"read": 0, "unfinished": 0, "damages": []}
+    assert found == {"read": 0, "unfinished": 0, "damages": [], "outputs": 0}
     found = said("runs", "export", "--to", "copy")
     assert (found["to"], found["copied"]) == ("copy", 0)
 
