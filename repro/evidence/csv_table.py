@@ -21,12 +21,14 @@ from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import (
     DIVERGED,
     EMPTY,
+    EXPECTED_STATES,
     STATES,
     TASK,
     RunState,
     TableSchema,
     cell_text,
     short,
+    state_of,
     time_of,
     value_of,
 )
@@ -346,10 +348,10 @@ class _Reader:
         if STATE not in self.columns:
             return None
         cell = self._cell(row, STATE)
-        state = STATES.get(cell.casefold())
+        state = state_of(cell)
         if state is None:
             text = f"'{short(cell)}' is no state of a run"
-            self._refuse(row, STATE, text, listed(tuple(STATES)), choose(cell, STATES))
+            self._refuse(row, STATE, text, EXPECTED_STATES, choose(cell, STATES))
         return state
 
     def _value(self, row: CsvRow) -> float | None:

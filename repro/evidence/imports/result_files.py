@@ -22,10 +22,17 @@ from repro.evidence.imports.paths import (
     matching,
 )
 from repro.evidence.imports.wandb import wandb_export
-from repro.evidence.readings import STATES, RunState, short
+from repro.evidence.readings import (
+    EXPECTED_STATES,
+    STATE_COLUMNS,
+    STATES,
+    RunState,
+    short,
+    state_of,
+)
 from repro.pattern_rows import PatternRows
 from repro.schema.base import BesideName
-from repro.schema.messages import choose, listed
+from repro.schema.messages import choose
 from repro.schema.yaml import parse_document
 from repro.series import Form, NumberName, Record, Row, flat, numbers_in, records_in
 
@@ -39,16 +46,6 @@ FORMS: dict[str, Form] = {
 
 LONGEST_LINE: Final = 10_000
 """Characters of a line that a pattern is searched in."""
-
-STATE_COLUMNS = ("state", "status")
-OTHER_STATES: Mapping[str, RunState] = {
-    "completed": "finished",
-    "preempted": "diverged",
-    "preempting": "missing",
-    "pending": "missing",
-    "scheduled": "missing",
-}
-"""What trackers say of a run beside the words that a table may use."""
 
 ENDS: Mapping[RunState, RunEnd] = {
     "finished": "finished",
@@ -200,22 +197,17 @@ def _state_columns(records: list[Record]) -> list[str]:
         name
         for name in names
         if name.casefold() in STATE_COLUMNS
-        and any(_word(record, name) in {**STATES, **OTHER_STATES} for record in records)
+        and any(state_of(record.get(name, "")) for record in records)
     ]
 
 
-def _word(record: Record, name: str) -> str:
-    return str(record.get(name, "")).strip().casefold()
-
-
 def _state(record: Record, name: str, path: Path, number: int) -> RunState:
-    known = {**STATES, **OTHER_STATES}
-    found = known.get(_word(record, name))
+    found = state_of(record.get(name, ""))
     if found is None:
         text = short(str(record.get(name, "")))
         raise DataError(
             f"{path}, row {number}, column {name}: '{text}' is no state of a run\n"
-            f"  expected: {listed(known)}\n  to do: {choose(text, known)}"
+            f"  expected: {EXPECTED_STATES}\n  to do: {choose(text, STATES)}"
         )
     return found
 
