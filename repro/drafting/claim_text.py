@@ -20,6 +20,7 @@ class Draft:
 
     ``smallest`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
     the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
+    ``either_way``: no arm is the baseline, and the claim is that they differ.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each.
     """
 
@@ -35,6 +36,7 @@ class Draft:
     reported: Mapping[str, Any]
     better: Better
     smallest: tuple[float, str] | None = None
+    either_way: bool = False
     ask: bool = False
     family: Sequence[str] = ()
     tasks: Sequence[str] = ()
@@ -71,7 +73,7 @@ def claim_text(draft: Draft) -> str:
         "measurements:",
         f"  {draft.measurement}: {_value({'kind': 'reported', **draft.reported})}",
         "expectations:",
-        "  - id: better",
+        f"  - id: {'different' if draft.either_way else 'better'}",
         f"    measurement: {draft.measurement}",
         f"    of: [{', '.join(draft.compared)}]",
         *(_over_tasks(draft) if draft.tasks else _difference(draft)),
@@ -99,6 +101,8 @@ def _over_tasks(draft: Draft) -> list[str]:
 
 
 def _difference(draft: Draft) -> list[str]:
+    if draft.either_way:
+        return ["    kind: difference", "    direction: different  # neither is the baseline"]
     return ["    kind: difference", f"    direction: {draft.better}", *_margin(draft)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +69,7 @@ class Drafts:
 def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     """A claim for each arm but the baseline; ClaimError where nothing can be compared."""
     _comparable(results, asked)
-    baseline, said = _baseline(results, asked.baseline)
+    baseline, said = _baseline(results, asked)
     names: dict[str, str] = {}
     for label in results.runs:
         names[label] = name_of(label, names.values())
@@ -124,11 +125,14 @@ def _draft(
     """The claim that the first of a pair is better than the second; its id is still to be given."""
     label, baseline = pair
     labels = labels_of(names)
-    better = f"has a {asked.better} {results.called} than"
     over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
+    title = f"{labels[label]} has a {asked.better} {results.called} than {labels[baseline]}{over}"
+    either_way = _either_way(results, asked)
+    if either_way:
+        title = f"{labels[label]} and {labels[baseline]} differ in {results.called}"
     return Draft(
         id="",
-        title=f"{labels[label]} {better} {labels[baseline]}{over}"[:200],
+        title=title[:200],
         own=asked.own,
         head=asked.head,
         labels={names[each]: labels[each] for each in pair},
@@ -143,6 +147,7 @@ def _draft(
         better=asked.better,
         smallest=None if asked.by is None else (asked.by, asked.why),
         ask=asked.ask,
+        either_way=either_way,
         tasks=results.tasks,
     )
 
@@ -199,6 +204,15 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
             without = f"{mistake}; arm '{arm}' has no run of {named(lacking)}"
             raise refused(path, without, "runs of every task in each arm", advice)
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
+    if max(counts.values()) == 1:
+        one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "
+        one += f"'{results.task}', which pair the arms, and no test of such pairs is here yet"
+        raise refused(
+            path,
+            one,
+            "several runs of each task in each arm",
+            "give several seeds of each, a row per run",
+        )
     (arm, task), count = min(counts.items(), key=lambda each: each[1])
     if count < LEAST_PER_TASK:
         few = f"arm '{arm}' has {number_of(count, 'run')} of task '{short(task)}'"
@@ -209,19 +223,43 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
         raise refused(path, mistake, expected, f"leave out --by, or {advice}")
 
 
-def _baseline(results: FoundResults, asked: str) -> tuple[str, str]:
-    """The arm that others are compared with, and what is said of the choice."""
+def _baseline(results: FoundResults, asked: DraftOptions) -> tuple[str, str]:
+    """The arm that others are compared with, and what is said of the choice.
+
+    ClaimError where none is named and there are several others, or a margin or tasks, whose test
+    has a direction.
+    """
     arms = list(results.runs)
-    if asked:
-        if asked not in arms:
-            expected = ", ".join(arms)
-            raise refused(results.path, f"there is no arm '{asked}'", expected, choose(asked, arms))
-        return asked, f"compared with '{asked}'"
+    if asked.baseline:
+        if asked.baseline not in arms:
+            mistake = f"there is no arm '{asked.baseline}'"
+            advice = choose(asked.baseline, arms)
+            raise refused(results.path, mistake, ", ".join(arms), advice)
+        return asked.baseline, f"compared with '{asked.baseline}'"
+    if found := _named_baseline(arms):
+        return found, f"compared with '{found}', by its name (else: --baseline)"
+    if _either_way(results, asked):
+        said = f"whether '{arms[1]}' and '{arms[0]}' differ, for neither is named a baseline"
+        return arms[0], f"{said} (else: --baseline)"
+    mistake = f"no arm is named a baseline: {named(arms)}"
+    advice = f"name it, as in --baseline {shlex.quote(arms[0])}"
+    raise refused(results.path, mistake, "the arm that others are compared with", advice)
+
+
+def _named_baseline(arms: Sequence[str]) -> str:
+    """The only arm with such a word in its name; empty where there is none."""
+    words = {arm: re.split(r"[^a-z]+", arm.casefold()) for arm in arms}
     for word in BASELINES:
-        for arm in arms:
-            if word in arm.casefold():
-                return arm, f"compared with '{arm}', by its name (else: --baseline)"
-    return arms[0], f"compared with '{arms[0]}', which comes first (else: --baseline)"
+        having = [arm for arm in arms if word in words[arm]]
+        if len(having) == 1:
+            return having[0]
+    return ""
+
+
+def _either_way(results: FoundResults, asked: DraftOptions) -> bool:
+    """Whether two arms are compared of which neither is the baseline."""
+    named_one = asked.baseline or _named_baseline(list(results.runs))
+    return not (named_one or results.tasks or asked.by is not None) and len(results.runs) == 2
 
 
 def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) -> dict[str, int]:

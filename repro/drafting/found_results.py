@@ -6,7 +6,7 @@ Everything that is guessed is said, and an option says it instead.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,11 +16,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from repro.drafting.claim_text import name_of
 from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
-from repro.drafting.json_runs import is_series
 from repro.drafting.log_runs import pattern_of
+from repro.drafting.path_parts import parts_of
+from repro.drafting.row_units import (
+    Rows,
+    in_series,
+    refuse_parts,
+    refuse_repeated,
+    refuse_steps_of_unit,
+    step_field,
+    without_tasks,
+)
 from repro.drafting.run_fields import (
-    COUNTERS,
-    MOST_ARMS,
     Hints,
     arm_field,
     field_of_task,
@@ -28,20 +35,21 @@ from repro.drafting.run_fields import (
     no_field,
     refused,
     seed_field,
-    seed_of,
     task_field,
-    task_of,
     tasks_left_out,
     text_in,
     with_cells,
+    with_labels,
     with_states,
 )
-from repro.drafting.run_values import Columns, FoundValue, values_of
-from repro.errors import DataError
+from repro.drafting.run_values import Columns, FoundValue, averaged, values_of
+from repro.drafting.wide_tables import ARM, runs_of_columns, runs_of_rows
+from repro.errors import ClaimError, DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
 from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import DIVERGED, TASK, value_of
+from repro.results.roles import UNCOMPARED, recurs, role_of, whole
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 
@@ -59,8 +67,8 @@ class FoundResults:
 
     ``imports`` are those of the arms, where a claim may declare them; ``table`` is the name of a
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
-    ``label`` is what a reader calls the number, where that is not its name, and ``task`` the field
-    of the task, where the runs are of several.
+    ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
+    the task, where the runs are of several, and ``each`` what one run is by what was read.
     """
 
     path: Path
@@ -72,6 +80,7 @@ class FoundResults:
     said: list[str] = field(default_factory=list)
     label: str = ""
     task: str = ""
+    each: str = ""
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -103,7 +112,7 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     found = _found(forms, base, path)
     key, only = "", ""
     if hints.task:
-        key, only = field_of_task(path, [run for _, run in found], hints.task)
+        key, only = field_of_task(path, [run for _, run in found], hints)
         found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
@@ -123,7 +132,19 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
         _keep_task(results, key, only)
     if not inside:
         results.imports, results.table = {}, ""
+    results.said.append(_what_rows_are(results))
     return results
+
+
+def _what_rows_are(results: FoundResults) -> str:
+    """`5 runs per arm, one per seed`: what is counted, before anything is judged."""
+    counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
+    fewest, most = min(counts.values(), default=0), max(counts.values(), default=0)
+    many = number_of(most, "run") if fewest == most else f"{fewest} to {most} runs"
+    if not results.tasks:
+        return f"{many} per arm, {results.each}"
+    tasks = number_of(len(results.tasks), "task")
+    return f"{many} per arm and task, {results.each}; {tasks}, by '{results.task}'"
 
 
 def _keep_task(results: FoundResults, key: str, only: str) -> None:
@@ -152,7 +173,7 @@ def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
 
 def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     """A table with the columns arm, seed, measurement and value: where it can be, as it is."""
-    arm, seed = hints.arm or "arm", hints.seed or "seed"
+    arm, seed = hints.arm or "arm", hints.unit or hints.seed or "seed"
     every = [run for _, run in found]
     measures = list(dict.fromkeys(text_in(path, run, "measurement") for run in every))
     measure, said = _measure(path, measures, hints)
@@ -160,30 +181,28 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     for name in (arm, seed):
         if name not in mine[0].fields:
             raise no_field(path, name, list(mine[0].fields))
-    mine, ended = with_states(path, mine)
-    arms = [text_in(path, run, arm) for run in mine]
-    told = {*TIDY, arm, seed, ended}
-    task = task_field(path, mine, arms, told, seeds=True)
-    runs: dict[str, list[FoundValue]] = defaultdict(list)
-    for name, run in zip(arms, mine, strict=True):
-        missing = run.state == "running"
-        value = None if missing or run.state == "failed" else _value(path, run)
-        of = text_in(path, run, task) if task else ""
-        runs[name].append(FoundValue(seed_of(path, run, seed), value, missing, of))
-    as_it_is = (arm, seed) == ("arm", "seed") and task in ("", TASK)
-    words = f"a table with a row per value ({arm}, {seed}, measurement, value)"
-    return FoundResults(
-        path,
-        dict(runs),
-        measure,
-        table=_table_name(path, base) if as_it_is else "",
-        said=[words, said, *_ended(mine, ended), *_unread(mine, {*told, task})],
-        task=task,
+    mine, ended = with_states(path, mine, hints)
+    runs = [replace(run, rows=[{measure: _value(path, run)}]) for run in mine]
+    sheet = Sheet(
+        [f"a table with a row per value ({arm}, {seed}, measurement, value)"],
+        Rows(path, [text_in(path, run, arm) for run in runs], runs, seed),
+        {*TIDY, arm, seed, *ended},
+        arm,
+        ended,
+        cells=False,
     )
+    results = _of_sheet(sheet, hints, (measure, said))
+    as_it_is = (arm, seed) == ("arm", "seed") and results.task in ("", TASK)
+    plain = as_it_is and not (hints.unit or results.reduce)
+    results.table = _table_name(path, base) if plain else ""
+    results.reduce = ""
+    return results
 
 
 def _value(path: Path, run: FoundRun) -> float | None:
     """The value of a row; None where the run diverged. ClaimError for anything else."""
+    if run.state != "finished":
+        return None
     cell = text_in(path, run, "value")
     if cell.casefold() == DIVERGED:
         return None
@@ -208,52 +227,193 @@ def _table_name(path: Path, base: Path) -> str:
 # runs
 
 
+@dataclass(slots=True)
+class Sheet:
+    """Rows with their arms: what is said of their form, and the fields that say something.
+
+    ``where`` is the field of the arm, ``ended`` are those that say how runs ended. ``read`` are the
+    forms by which a claim can read them; none where it cannot. ``cells``: a row is one of a table.
+    """
+
+    words: list[str]
+    rows: Rows
+    told: set[str]
+    where: str = ""
+    ended: Sequence[str] = ()
+    read: Sequence[Form] = ()
+    cells: bool = True
+    numbered: bool = False
+
+
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
     if not found:
         raise refused(path, "no run is in it", "results", "check the path")
-    seed = seed_field(path, [run for _, run in found], hints)
-    found, ended = _with_states(path, found, hints)
-    where, by_path, apart = "", bool(forms[0].arm), 0
-    if not by_path:
-        where = arm_field(path, [run for _, run in found], {seed, ended}, hints)
+    runs, ended = with_states(path, [run for _, run in found], hints)
+    found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
+    named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
+    if forms[0].arm and not named_inside:
+        return _of_sheet(_by_path(path, forms, found, ended, hints), hints)
+    runs, label = with_labels(runs, hints)
+    seed = f"seed in {label}" if label else seed_field(path, runs, hints)
+    told = {seed, *ended}
+    where = label or arm_field(path, runs, told, hints)
+    if not where or not _repeated(runs, where):
+        if wide := _wide(path, runs, ended, hints):
+            return _of_sheet(wide, hints)
         if not where:
-            return _arm_per_column(path, [run for _, run in found], seed, hints)
-        every = len(found)
-        found = [(form, run) for form, run in found if where in run.fields]
-        apart = every - len(found)
-    arms = [form.arm if by_path else str(run.fields[where]) for form, run in found]
-    told, runs = {seed, where, ended}, [run for _, run in found]
-    task = task_field(path, runs, arms, told, seeds=bool(seed))
+            raise _no_arms(path, runs, hints)
+    mine = [run for run in runs if where in run.fields]
+    sheet = Sheet(
+        [forms[0].words, f"arms by the field '{where}'"],
+        Rows(path, [str(run.fields[where]) for run in mine], mine, seed),
+        {*told, where},
+        where,
+        ended,
+        cells=forms[0].importer.get("each") == "row",
+    )
+    if not (ended or label or forms[0].runs is not None or forms[0].arm):
+        sheet.read = forms
+    if apart := len(runs) - len(mine):
+        sheet.words.append(f"left out, without '{where}': {number_of(apart, 'run')}")
+    return _of_sheet(sheet, hints)
+
+
+def _repeated(runs: Sequence[FoundRun], where: str) -> bool:
+    """Whether some arm has several rows."""
+    arms = [str(run.fields[where]) for run in runs if where in run.fields]
+    return len(set(arms)) < len(arms)
+
+
+def _by_path(
+    path: Path, forms: Sequence[Form], found: Found, ended: Sequence[str], hints: Hints
+) -> Sheet:
+    """The runs of which the path names the arm."""
+    templates = [str(form.importer["path"]) for form in forms]
+    parts = parts_of(path, [form.arm for form in forms], templates, hints)
+    told = {id(form): (arm, said) for form, arm, said in
+            zip(forms, parts.arms, parts.fields, strict=True)}  # fmt: skip
+    runs = []
+    for form, run in found:
+        fields = {**run.fields, **told[id(form)][1]}
+        if parts.number and "run" in fields:
+            fields[parts.number] = fields.pop("run")
+        runs.append(replace(run, fields=fields))
+    seed = seed_field(path, runs, hints)
+    rows = Rows(path, [told[id(form)][0] for form, _ in found], runs, seed)
+    where = next((key for key in parts.fields[0] if rows.arms == _cells_of(runs, key)), "")
+    plain = not (ended or parts.number or any(parts.fields)) and forms[0].runs is None
+    return Sheet(
+        [forms[0].words, parts.words],
+        rows,
+        {seed, where, *ended},
+        "",
+        ended,
+        forms if plain else (),
+        cells=forms[0].importer.get("each") == "row",
+    )
+
+
+def _cells_of(runs: Sequence[FoundRun], key: str) -> list[str]:
+    return [str(run.fields.get(key, "")) for run in runs]
+
+
+def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:
+    """A table of which a column is an arm, or a run; None where it is none."""
+    if found := runs_of_rows(path, runs, hints):
+        melted, where, columns = found
+        arms = [str(run.fields[where]) for run in melted]
+        said = f"a row per arm, by '{where}', and a column per seed: {named(columns)}"
+        return Sheet([said], Rows(path, arms, melted, "seed"), {where, "seed"}, where)
+    melted, columns = runs_of_columns(path, runs, hints)
+    if not melted:
+        return None
+    seed = seed_field(path, melted, hints)
+    arms = [str(run.fields[ARM]) for run in melted]
+    said = f"a column per arm: {', '.join(columns)}"
+    told = {seed, ARM, *ended}
+    return Sheet([said], Rows(path, arms, melted, seed), told, ARM, ended, numbered=True)
+
+
+def _no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
+    known = [*runs[0].fields]
+    columns = list(dict.fromkeys(name for run in runs for row in run.rows for name in row))
+    if hints.measure and hints.measure not in known:
+        return no_field(path, hints.measure, columns, "number", "measure")
+    _refuse_commas(path, runs, hints.measure)
+    tasks = [key for key in known if role_of(key) == "task"]
+    mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
+    advice = "name it: --arm FIELD"
+    if tasks:
+        advice += f", as in --arm {tasks[0]}, if '{tasks[0]}' is no task but what is compared"
+    return refused(path, mistake, "one that differs between arms", advice)
+
+
+def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None) -> FoundResults:
+    """The results in rows whose arms are known: their task and number, and what a row is."""
+    rows, told, path = sheet.rows, sheet.told, sheet.rows.path
+    task = task_field(path, rows.runs, told, hints)
     told |= {task}
-    measure, said = _measure(path, _measured(runs, arms, told, hints.measure), hints, runs)
-    lost = tasks_left_out(runs, task, measure)
-    kept = [place for place, run in enumerate(runs) if task_of(run, task) not in lost]
-    found = [found[place] for place in kept]
-    arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
-    tabular = forms[0].importer.get("each") == "row"
-    read = with_cells(path, runs, measure) if tabular else runs
-    several = any(sum(measure in row for row in run.rows) > 1 for run in runs)
-    columns = Columns(seed, task, measure, "last" if several else "")
-    results = FoundResults(path, values_of(path, arms, read, columns), measure, columns.reduce)
-    results.task = task
-    results.said = [
-        forms[0].words,
-        "an arm per path" if by_path else f"arms by the field '{where}'",
-        said,
-        *_said(runs, columns, lost),
-    ]
-    results.said += [f"left out, without '{where}': {number_of(apart, 'run')}"] if apart else []
-    results.said += [*_ended(runs, ended), *(_unread(runs, {*told, measure}) if tabular else ())]
-    if seed and not ended and not lost and read == runs and forms[0].runs is None:
-        results.imports = _imports(forms, found, where, seed, task)
+    rows = replace(rows, task=task)
+    measure, said = chosen or _measure(path, _measured(rows, told, hints.measure), hints, rows.runs)
+    lost = tasks_left_out(rows.runs, task, measure)
+    rows = without_tasks(rows, lost)
+    step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
+    read = rows
+    if sheet.cells and sheet.where != ARM:
+        read = replace(rows, runs=with_cells(path, rows.runs, measure))
+    plain = read == rows and not step
+    rows = in_series(read, step) if step else read
+    several = any(sum(measure in row for row in run.rows) > 1 for run in rows.runs)
+    columns = Columns(rows.seed, task, measure, "last" if several else "", unit=bool(hints.unit))
+    results = FoundResults(path, values_of(path, rows.arms, rows.runs, columns), measure)
+    results.reduce, results.task = columns.reduce, task
+    results.said = [*sheet.words[:2], said, *_said(rows, columns, lost, step), *sheet.words[2:]]
+    results.said += _ended(rows.runs, sheet.ended)
+    results.said += _unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
+    results.each = _each(rows, hints)
+    if hints.unit:
+        results.runs = averaged(results.runs)
+    elif rows.seed and plain and sheet.read and not lost and _plain_seeds(rows):
+        results.imports = _imports(sheet, rows)
     return results
 
 
-def _said(runs: Sequence[FoundRun], columns: Columns, lost: Mapping[str, str]) -> Iterator[str]:
+def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str:
+    """The field of the steps, where rows are those of series; ClaimError where rows are no runs."""
+    if not rows.seed:
+        refuse_parts(rows, told, numbered=numbered)
+        return ""
+    if hints.unit:
+        refuse_steps_of_unit(rows, told)
+        return ""
+    if step := step_field(rows, told):
+        return step
+    refuse_repeated(rows, told)
+    return ""
+
+
+def _plain_seeds(rows: Rows) -> bool:
+    """Whether a claim can read the seeds as they are written."""
+    return all(whole(run.fields.get(rows.seed)) is not None for run in rows.runs)
+
+
+def _each(rows: Rows, hints: Hints) -> str:
+    """What one run is, by what was read."""
+    if hints.unit:
+        return f"each the mean of the rows with one '{rows.seed}'"
+    if not rows.seed:
+        return "one per row, for no field says that rows are anything else"
+    return f"one per {'seed' if role_of(rows.seed) == 'seed' else repr(rows.seed)}"
+
+
+def _said(rows: Rows, columns: Columns, lost: Mapping[str, str], step: str) -> Iterator[str]:
     """What is said of series, seeds and tasks; ``lost`` are tasks that are left out, and why."""
     if columns.reduce:
-        yield _last(runs, columns.measure)
-    yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
+        yield _last(rows.runs, columns.measure) + (f", by '{step}'" if step else "")
+    if columns.unit:
+        yield f"averaged: the rows of one run, by the field '{columns.seed}'"
+    else:
+        yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
     if columns.task:
         yield f"tasks by the field '{columns.task}'"
     for why in dict.fromkeys(lost.values()):
@@ -263,20 +423,17 @@ def _said(runs: Sequence[FoundRun], columns: Columns, lost: Mapping[str, str]) -
 NUMBERED = "no seeds are named: runs are numbered as they come"
 
 
-def _with_states(path: Path, found: Found, hints: Hints) -> tuple[Found, str]:
-    """The runs as a field of theirs says that they ended; empty where all have finished."""
-    runs, ended = with_states(path, [run for _, run in found])
-    if ended in ("", hints.arm):
-        return found, ""
-    return [(form, run) for (form, _), run in zip(found, runs, strict=True)], ended
-
-
-def _ended(runs: Sequence[FoundRun], ended: str) -> list[str]:
-    """What is said of the field by which runs have ended."""
+def _ended(runs: Sequence[FoundRun], ended: Sequence[str]) -> list[str]:
+    """What is said of the fields by which runs have ended."""
     lost = sum(run.state == "failed" for run in runs)
     going = sum(run.state == "running" for run in runs)
-    said = f"by the field '{ended}' {lost} diverged or failed, {going} are running"
-    return [said] if ended else []
+    if not ended:
+        return []
+    said = f"by the field {named([repr(key) for key in ended])} {lost} diverged or failed, "
+    said += f"{going} are running"
+    if lost and any(row for run in runs if run.state == "failed" for row in run.rows):
+        said += "; if what failed had finished all the same, leave that column out"
+    return [said]
 
 
 def _unread(runs: Sequence[FoundRun], told: set[str]) -> list[str]:
@@ -292,14 +449,13 @@ def _last(runs: Sequence[FoundRun], measure: str) -> str:
     return f"the last value of each run{unequal}"
 
 
-def _imports(
-    forms: Sequence[Form], found: Found, where: str, seed: str, task: str
-) -> dict[str, dict[str, Any]]:
+def _imports(sheet: Sheet, rows: Rows) -> dict[str, dict[str, Any]]:
     """What each arm would declare."""
-    said = {"seed": seed, **({"task": task} if task else {})}
+    said = {"seed": rows.seed, **({"task": rows.task} if rows.task else {})}
+    where, forms = sheet.where, sheet.read
     if not where:
         return {form.arm: {**form.importer, **said} for form in forms}
-    arms = {str(run.fields[where]): run.fields[where] for _, run in found}
+    arms = {str(run.fields[where]): run.fields[where] for run in rows.runs}
     return {
         arm: {**forms[0].importer, "where": {where: value}, **said} for arm, value in arms.items()
     }
@@ -347,62 +503,32 @@ def _left_out(forms: Sequence[Form]) -> list[str]:
     return [f"left out, for no other is named alike: {named(left)}"] if left else []
 
 
-def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hints) -> FoundResults:
-    """A column of numbers per arm, a row per seed; ClaimError where it cannot be that."""
-    columns = list(dict.fromkeys(name for run in runs for row in run.rows for name in row))
-    arms = [name for name in columns if name != seed and name.casefold() not in COUNTERS]
-    complete = all(arm in row for arm in arms for run in runs for row in run.rows)
-    known = list(runs[0].fields)
-    if hints.measure and hints.measure not in known:
-        raise no_field(path, hints.measure, columns, "number", "measure")
-    if (
-        not path.is_file()
-        or hints.measure
-        or not 2 <= len(arms) <= MOST_ARMS
-        or not complete
-        or any(len(run.rows) != 1 for run in runs)
-    ):
-        _refuse_commas(path, runs, hints.measure)
-        mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
-        raise refused(path, mistake, "one that differs between arms", "name it: --arm FIELD")
-    if series := [name for name in arms if is_series(name)]:
-        mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
-        advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
-        raise refused(path, mistake, "the results of several runs", advice)
-    values = {
-        arm: [
-            FoundValue(seed_of(path, run, seed) if seed else place, run.rows[0][arm])
-            for place, run in enumerate(runs)
-        ]
-        for arm in arms
-    }
-    seeds = f"seeds by the column '{seed}'" if seed else "rows are numbered as seeds"
-    said = [f"a column per arm: {', '.join(arms)}", seeds, *_unread(runs, {seed, *arms})]
-    return FoundResults(path, values, "value", said=said)
-
-
 # numbers
 
 
-def _measured(
-    runs: Sequence[FoundRun], arms: Sequence[str], taken: set[str], asked: str
-) -> list[str]:
-    """The number that is ``asked`` for, or those that every arm has and that vary in some arm."""
+def _measured(rows: Rows, taken: set[str], asked: str) -> list[str]:
+    """The number that is ``asked`` for, or those that every arm has and that vary in some arm.
+
+    Numbers that the arms share are not among them if there are others: they tell rows apart.
+    """
     by_arm: dict[str, dict[str, set[float | None]]] = defaultdict(lambda: defaultdict(set))
-    for arm, run in zip(arms, runs, strict=True):
+    for arm, run in zip(rows.arms, rows.runs, strict=True):
         for row in run.rows:
             for name, value in row.items():
                 by_arm[arm][name].add(value)
     shared = set.intersection(*(set(found) for found in by_arm.values())) if by_arm else set()
     if asked in shared:
         return [asked]
-    names = [
-        name
-        for name in dict.fromkeys(name for found in by_arm.values() for name in found)
-        if name in shared and name not in taken and name.casefold() not in COUNTERS
-    ]
+    every = dict.fromkeys(name for found in by_arm.values() for name in found)
+    names = [name for name in every if name in shared and name not in taken]
+    timed = [name for name in names if role_of(name) == "time"]
+    names = [name for name in names if role_of(name) not in UNCOMPARED] or timed
     varying = [name for name in names if any(len(found[name]) > 1 for found in by_arm.values())]
-    return varying or names
+    arms = len(by_arm)
+    apart = [
+        name for name in varying if role_of(name) == "measure" or not recurs(rows.cells(name), arms)
+    ]
+    return apart or varying or names
 
 
 def _measure(

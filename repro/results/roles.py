@@ -6,9 +6,11 @@ reads the results has to say what it is.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 Role: TypeAlias = Literal[
@@ -76,6 +78,7 @@ _NUMBERED = re.compile(r"_(id|ids|idx|index|no|nr|num|number|key)$")
 _CALLED = re.compile(r"_(name|label|id)$")
 _INNER = ("name", "id", "type", "_target_")
 _WHOLE = re.compile(r"0*([0-9]{1,15})(\.0+)?")
+_NUMBERED_WORD = re.compile(r"[^\W\d]+[\s=#:-]*0*(\d{1,15})")
 _SEED_WORD = r"(?:(?:random|rng)?[ _-]?seed|run|replicate|repeat|rep)[\s_=#:.-]*0*(\d{1,15})"
 _SAID = re.compile(rf"(?i){_SEED_WORD}")
 _LABELLED = re.compile(rf"(?i)[\s_\-.,;:/|(\[]{_SEED_WORD}[\s)\]]*$")
@@ -108,7 +111,12 @@ def role_of(name: str) -> Role | None:
     called = _ROLES.get(_CALLED.sub("", word))
     if called in ("arm", "task"):
         return called
-    return "measure" if re.split(r"[^a-z0-9]+", word)[-1] in NAMES["measure"] else None
+    return "measure" if last_word(word) in NAMES["measure"] else None
+
+
+def last_word(name: str) -> str:
+    """The last word of a name: `error` of `test/error`."""
+    return re.split(r"[^a-z0-9]+", name.casefold())[-1]
 
 
 def surest(keys: Sequence[str], role: Literal["arm", "seed"]) -> list[str]:
@@ -138,6 +146,14 @@ def said_seed(cell: Any) -> int | None:
     return int(found[1]) if found else None
 
 
+def seed_number(cell: Any) -> int | None:
+    """The number of a cell of a field of seeds: 3, 3.0, `seed_3`, `fold 3`; None without one."""
+    found = whole(cell)
+    if found is None and (words := _NUMBERED_WORD.fullmatch(str(cell).strip())):
+        return int(words[1])
+    return found
+
+
 class Labelled(NamedTuple):
     """A label that names arm and seed, `Baseline (Seed 1)`."""
 
@@ -157,6 +173,19 @@ def is_index(cells: Sequence[Any]) -> bool:
     numbers = {number for cell in cells if (number := whole(cell)) is not None}
     count = len(cells)
     return count > 1 and numbers in (set(range(count)), set(range(1, count + 1)))
+
+
+def is_regular(numbers: Sequence[float]) -> bool:
+    """Whether numbers are evenly spaced, or grow by one factor, as settings and steps do."""
+    if len(numbers) < 4:
+        return False
+    found = sorted(numbers)
+    apart = [after - before for before, after in pairwise(found)]
+    factors = [after / before if before > 0 else 0.0 for before, after in pairwise(found)]
+    return any(
+        each[0] > 0 and all(math.isclose(each[0], other, rel_tol=1e-9) for other in each)
+        for each in (apart, [factor if factor > 1 else 0.0 for factor in factors])
+    )
 
 
 def cells_by_arm(arms: Sequence[str], fields: Sequence[Mapping[str, Any]], key: str) -> Cells:
