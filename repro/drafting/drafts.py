@@ -241,7 +241,8 @@ def _baseline(results: FoundResults, asked: DraftOptions) -> tuple[str, str]:
     if _either_way(results, asked):
         said = f"whether '{arms[1]}' and '{arms[0]}' differ, for neither is named a baseline"
         return arms[0], f"{said} (else: --baseline)"
-    mistake = f"no arm is named a baseline: {named(arms)}"
+    why = "" if asked.by is None else ", and a smallest difference has a direction"
+    mistake = f"no arm is named a baseline: {named(arms)}{why}"
     advice = f"name it, as in --baseline {shlex.quote(arms[0])}"
     raise refused(results.path, mistake, "the arm that others are compared with", advice)
 

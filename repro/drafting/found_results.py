@@ -5,9 +5,8 @@ Everything that is guessed is said, and an option says it instead.
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from repro.drafting.claim_text import name_of
 from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
 from repro.drafting.log_runs import pattern_of
+from repro.drafting.measures import measure_of, measured, refuse_commas
 from repro.drafting.path_parts import parts_of
 from repro.drafting.row_units import (
     Rows,
@@ -43,22 +43,18 @@ from repro.drafting.run_fields import (
     with_states,
 )
 from repro.drafting.run_values import Columns, FoundValue, averaged, values_of
+from repro.drafting.said import each_run, of_columns, of_states, of_unread
 from repro.drafting.wide_tables import ARM, runs_of_columns, runs_of_rows
 from repro.errors import ClaimError, DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
 from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import DIVERGED, TASK, value_of
-from repro.results.roles import UNCOMPARED, recurs, role_of, whole
+from repro.results.roles import role_of, whole
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 
 TIDY = ("arm", "seed", "measurement", "value")
-
-TESTS = ("test", "eval", "valid", "val", "dev")
-"""Of several numbers, the one whose name has the first of these words is the one meant."""
-
-_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 @dataclass(slots=True)
@@ -176,7 +172,7 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     arm, seed = hints.arm or "arm", hints.unit or hints.seed or "seed"
     every = [run for _, run in found]
     measures = list(dict.fromkeys(text_in(path, run, "measurement") for run in every))
-    measure, said = _measure(path, measures, hints)
+    measure, said = measure_of(path, measures, hints)
     mine = [run for run in every if text_in(path, run, "measurement") == measure]
     for name in (arm, seed):
         if name not in mine[0].fields:
@@ -253,13 +249,14 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
     if forms[0].arm and not named_inside:
         return _of_sheet(_by_path(path, forms, found, ended, hints), hints)
-    runs, label = with_labels(runs, hints)
-    seed = f"seed in {label}" if label else seed_field(path, runs, hints)
+    seed, label = seed_field(path, runs, hints), ""
+    if not seed:
+        runs, label, seed = with_labels(runs, hints)
     told = {seed, *ended}
     where = label or arm_field(path, runs, told, hints)
     if not where or not _repeated(runs, where):
         if wide := _wide(path, runs, ended, hints):
-            return _of_sheet(wide, hints)
+            return _of_sheet(wide, hints, ("value", ""))
         if not where:
             raise _no_arms(path, runs, hints)
     mine = [run for run in runs if where in run.fields]
@@ -339,7 +336,7 @@ def _no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
     columns = list(dict.fromkeys(name for run in runs for row in run.rows for name in row))
     if hints.measure and hints.measure not in known:
         return no_field(path, hints.measure, columns, "number", "measure")
-    _refuse_commas(path, runs, hints.measure)
+    refuse_commas(path, runs, hints.measure)
     tasks = [key for key in known if role_of(key) == "task"]
     mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
     advice = "name it: --arm FIELD"
@@ -354,7 +351,9 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     task = task_field(path, rows.runs, told, hints)
     told |= {task}
     rows = replace(rows, task=task)
-    measure, said = chosen or _measure(path, _measured(rows, told, hints.measure), hints, rows.runs)
+    measure, said = chosen or measure_of(
+        path, measured(rows, told, hints.measure), hints, rows.runs
+    )
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
@@ -367,10 +366,11 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     columns = Columns(rows.seed, task, measure, "last" if several else "", unit=bool(hints.unit))
     results = FoundResults(path, values_of(path, rows.arms, rows.runs, columns), measure)
     results.reduce, results.task = columns.reduce, task
-    results.said = [*sheet.words[:2], said, *_said(rows, columns, lost, step), *sheet.words[2:]]
-    results.said += _ended(rows.runs, sheet.ended)
-    results.said += _unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
-    results.each = _each(rows, hints)
+    lines = of_columns(rows, columns, lost, step)
+    results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
+    results.said += of_states(rows.runs, sheet.ended)
+    results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
+    results.each = each_run(rows, hints)
     if hints.unit:
         results.runs = averaged(results.runs)
     elif rows.seed and plain and sheet.read and not lost and _plain_seeds(rows):
@@ -395,58 +395,6 @@ def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str
 def _plain_seeds(rows: Rows) -> bool:
     """Whether a claim can read the seeds as they are written."""
     return all(whole(run.fields.get(rows.seed)) is not None for run in rows.runs)
-
-
-def _each(rows: Rows, hints: Hints) -> str:
-    """What one run is, by what was read."""
-    if hints.unit:
-        return f"each the mean of the rows with one '{rows.seed}'"
-    if not rows.seed:
-        return "one per row, for no field says that rows are anything else"
-    return f"one per {'seed' if role_of(rows.seed) == 'seed' else repr(rows.seed)}"
-
-
-def _said(rows: Rows, columns: Columns, lost: Mapping[str, str], step: str) -> Iterator[str]:
-    """What is said of series, seeds and tasks; ``lost`` are tasks that are left out, and why."""
-    if columns.reduce:
-        yield _last(rows.runs, columns.measure) + (f", by '{step}'" if step else "")
-    if columns.unit:
-        yield f"averaged: the rows of one run, by the field '{columns.seed}'"
-    else:
-        yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
-    if columns.task:
-        yield f"tasks by the field '{columns.task}'"
-    for why in dict.fromkeys(lost.values()):
-        yield f"left out, {why}: {named([task for task in lost if lost[task] == why])}"
-
-
-NUMBERED = "no seeds are named: runs are numbered as they come"
-
-
-def _ended(runs: Sequence[FoundRun], ended: Sequence[str]) -> list[str]:
-    """What is said of the fields by which runs have ended."""
-    lost = sum(run.state == "failed" for run in runs)
-    going = sum(run.state == "running" for run in runs)
-    if not ended:
-        return []
-    said = f"by the field {named([repr(key) for key in ended])} {lost} diverged or failed, "
-    said += f"{going} are running"
-    if lost and any(row for run in runs if run.state == "failed" for row in run.rows):
-        said += "; if what failed had finished all the same, leave that column out"
-    return [said]
-
-
-def _unread(runs: Sequence[FoundRun], told: set[str]) -> list[str]:
-    """What is said of the columns that are not read."""
-    names = dict.fromkeys(name for run in runs for name in run.fields if name not in told)
-    return [f"left unread: {named(names)}"] if names else []
-
-
-def _last(runs: Sequence[FoundRun], measure: str) -> str:
-    """What is said of a series, and of runs that have fewer values than others."""
-    counts = sorted({sum(measure in row for row in run.rows) for run in runs})
-    unequal = f" (of {counts[0]} to {counts[-1]} values)" if len(counts) > 1 else ""
-    return f"the last value of each run{unequal}"
 
 
 def _imports(sheet: Sheet, rows: Rows) -> dict[str, dict[str, Any]]:
@@ -501,62 +449,3 @@ def _left_out(forms: Sequence[Form]) -> list[str]:
     """What is said of files, or columns, that are alone: no arm has one run."""
     left = [name for form in forms for name in form.left_out]
     return [f"left out, for no other is named alike: {named(left)}"] if left else []
-
-
-# numbers
-
-
-def _measured(rows: Rows, taken: set[str], asked: str) -> list[str]:
-    """The number that is ``asked`` for, or those that every arm has and that vary in some arm.
-
-    Numbers that the arms share are not among them if there are others: they tell rows apart.
-    """
-    by_arm: dict[str, dict[str, set[float | None]]] = defaultdict(lambda: defaultdict(set))
-    for arm, run in zip(rows.arms, rows.runs, strict=True):
-        for row in run.rows:
-            for name, value in row.items():
-                by_arm[arm][name].add(value)
-    shared = set.intersection(*(set(found) for found in by_arm.values())) if by_arm else set()
-    if asked in shared:
-        return [asked]
-    every = dict.fromkeys(name for found in by_arm.values() for name in found)
-    names = [name for name in every if name in shared and name not in taken]
-    timed = [name for name in names if role_of(name) == "time"]
-    names = [name for name in names if role_of(name) not in UNCOMPARED] or timed
-    varying = [name for name in names if any(len(found[name]) > 1 for found in by_arm.values())]
-    arms = len(by_arm)
-    apart = [
-        name for name in varying if role_of(name) == "measure" or not recurs(rows.cells(name), arms)
-    ]
-    return apart or varying or names
-
-
-def _measure(
-    path: Path, names: Sequence[str], hints: Hints, runs: Sequence[FoundRun] = ()
-) -> tuple[str, str]:
-    """The number to compare, and what is said of the choice."""
-    if hints.measure and hints.measure in names:
-        return hints.measure, f"the number '{hints.measure}'"
-    if not names or hints.measure:
-        _refuse_commas(path, runs, hints.measure)
-    if hints.measure:
-        raise no_field(path, hints.measure, names, "number", "measure")
-    if not names:
-        raise refused(path, "no number is in every arm", "a number per run", "check the path")
-    if len(names) == 1:
-        return names[0], f"the number '{names[0]}'"
-    for word in TESTS:
-        having = [name for name in names if word in re.split(r"[^a-z0-9]+", name.casefold())]
-        if len(having) == 1:
-            others = len(names) - 1
-            return having[0], f"the number '{having[0]}' ({others} more: --measure)"
-    mistake = f"several numbers may be meant: {', '.join(names[:20])}"
-    raise refused(path, mistake, "one", f"name it, as in --measure {names[0]}")
-
-
-def _refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
-    """ClaimError for the first number with a comma, of any name where none is given."""
-    for run in runs:
-        for key, value in run.fields.items():
-            if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
-                with_cells(path, [run], key)

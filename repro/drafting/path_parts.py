@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro.drafting.run_fields import Hints, named, refused
-from repro.results.roles import role_of
+from repro.results.roles import Role, role_of
 
 _WORD_BEFORE = re.compile(r"([A-Za-z]+)[-_=. ]*\{run\}")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\d+")
+
+
+NO_ARM: frozenset[Role | None] = frozenset({"item", "fold", "step", "task", "state"})
+"""Parts of paths that are guessed to name no arm, by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def parts_of(
     roles = [role_of(name) for name in names]
     if len(set(names)) < len(names):
         names = [f"path{place}" for place in range(1, len(names) + 1)]
-    others = [name for name, role in zip(names, roles, strict=True) if role in (None, "arm")]
+    others = [name for name, role in zip(names, roles, strict=True) if role not in NO_ARM]
     if not hints.arm and (settings or len(varying) == 1) and others == names:
         return PathParts(labels, [{} for _ in labels], number=number)
     sure = [name for name, role in zip(names, roles, strict=True) if role == "arm"]

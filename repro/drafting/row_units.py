@@ -19,9 +19,10 @@ from repro.results.roles import PART, Cells, cells_by_arm, recurs, role_of, vari
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
 WHAT: Mapping[str, str] = {
-    "item": "items of a test are no runs, and no test over items is here yet",
-    "fold": "folds share their training data and are no independent runs, and no test over folds "
-    "is here yet",
+    "item": "episodes, trials and questions are parts of what was run, and no test over them is "
+    "here yet",
+    "fold": "folds share their training data and are no independent runs, and no test over them is "
+    "here yet",
 }
 """Why rows of such a role are not counted."""
 
@@ -52,6 +53,13 @@ class Rows:
             for arm, run in zip(self.arms, self.runs, strict=True)
         ]
 
+    def of_task(self, key: str) -> bool:
+        """Whether a field only says more of the task, as the suite that it is in."""
+        values: dict[str, set[str]] = defaultdict(set)
+        for run in self.runs:
+            values[task_of(run, self.task)].add(str(run.fields.get(key, "")))
+        return all(len(each) == 1 for each in values.values())
+
     def told_apart(self, *keys: str) -> bool:
         places = self.places(*keys)
         return len(set(places)) == len(places)
@@ -67,7 +75,7 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
         role = role_of(key)
         if role in PART:
             raise _are_parts(rows, key, WHAT[str(role)])
-        if role == "measure" or (role == "index" and numbered):
+        if role == "measure" or (role == "index" and numbered) or rows.of_task(key):
             continue
         if recurs(rows.cells(key), count):
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
@@ -75,9 +83,8 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
 
 def _are_parts(rows: Rows, key: str, why: str) -> ClaimError:
     """The error of rows that are parts of a run by the name of their field."""
-    most = max(map(len, rows.cells(key).values()))
-    mistake = f"no seeds are named, and '{key}' says that the rows of an arm are {most} parts of "
-    mistake += f"what was run: {why}"
+    values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
+    mistake = f"no seeds are named, and '{key}' tells rows apart ({named(values)}): {why}"
     advice = "--unit FIELD names the field of the run, over which they are averaged; "
     advice += f"--seed {key} says that each is a run of its own"
     return refused(rows.path, mistake, "runs that differ by their seed", advice)

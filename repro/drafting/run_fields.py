@@ -130,24 +130,22 @@ def seed_of(path: Path, run: FoundRun, key: str) -> int:
     return number
 
 
-def with_labels(runs: Sequence[FoundRun], hints: Hints) -> tuple[list[FoundRun], str]:
+def with_labels(runs: Sequence[FoundRun], hints: Hints) -> tuple[list[FoundRun], str, str]:
     """The runs whose labels name arm and seed, `Baseline (Seed 1)`, with a field for each.
 
-    And the field of the labels; empty where there is none.
+    And these fields; empty where there are none.
     """
-    keys = [hints.arm] if hints.arm else [*runs[0].fields]
-    if not hints.seed and not hints.unit:
-        for key in keys:
-            found = [labelled(str(run.fields.get(key, ""))) for run in runs]
-            both = [each for each in found if each is not None]
-            arms = [each.arm for each in both]
-            if len(both) == len(runs) and len(set(arms)) > 1 and min(map(arms.count, arms)) > 1:
-                told = f"seed in {key}"
-                return [
-                    replace(run, fields={**run.fields, key: each.arm, told: each.seed})
-                    for run, each in zip(runs, both, strict=True)
-                ], key
-    return list(runs), ""
+    for key in [hints.arm] if hints.arm else runs[0].fields:
+        found = [labelled(str(run.fields.get(key, ""))) for run in runs]
+        both = [each for each in found if each is not None]
+        arms = [each.arm for each in both]
+        if len(both) == len(runs) and len(set(arms)) > 1 and min(map(arms.count, arms)) > 1:
+            told = f"{key}.seed"
+            return [
+                replace(run, fields={**run.fields, key: each.arm, told: each.seed})
+                for run, each in zip(runs, both, strict=True)
+            ], key, told  # fmt: skip
+    return list(runs), "", ""
 
 
 # arms
@@ -315,11 +313,12 @@ def with_states(
             advice = "write one of these in its place, or leave that column out if it says "
             advice += f"something else; --arm {key} compares by it"
             raise refused(path, mistake, EXPECTED_STATES, advice)
-    said = ([state_of(run.fields.get(key, "finished")) for key in keys] for run in runs)
-    worst = (min(filter(None, each), key=WORST_FIRST.index, default=None) for each in said)
-    return [
-        _ended(run, state) if state else run for run, state in zip(runs, worst, strict=True)
-    ], keys
+    return [_ended(run, _worst(run, keys)) for run in runs], keys
+
+
+def _worst(run: FoundRun, keys: Sequence[str]) -> RunState:
+    said = {state_of(run.fields.get(key, "finished")) for key in keys}
+    return next((state for state in WORST_FIRST if state in said), "finished")
 
 
 def with_cells(path: Path, runs: Sequence[FoundRun], key: str) -> list[FoundRun]:

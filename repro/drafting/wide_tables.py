@@ -110,8 +110,15 @@ def _counting(runs: Sequence[FoundRun], columns: Sequence[str]) -> list[str]:
     """Columns of whole numbers beside decimals, or of numbers as regular as settings are."""
     found = [name for name in columns if all(whole(run.fields[name]) is not None for run in runs)]
     found = found if len(found) < len(columns) else []
-    regular = [name for name in columns if is_regular([run.rows[0][name] or 0.0 for run in runs])]
+    regular = [name for name in columns if _is_regular([run.rows[0][name] for run in runs])]
     return [name for name in columns if name in (*found, *regular)]
+
+
+def _is_regular(cells: Sequence[float | None]) -> bool:
+    """Whether they are settings or steps: decimals only where they stand in order, too."""
+    numbers = [cell for cell in cells if cell is not None]
+    ordered = numbers in (sorted(numbers), sorted(numbers, reverse=True))
+    return is_regular(numbers) and (ordered or all(number.is_integer() for number in numbers))
 
 
 def _by_column(runs: Sequence[FoundRun], columns: Sequence[str]) -> Iterator[FoundRun]:
