@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -135,7 +137,12 @@ def _value(value: Any, *, quote: bool = False) -> str:
 
 def name_of(text: str, taken: Iterable[str] = (), before: str = "arm") -> str:
     """A name for a text, as a claim has names; another one for each text."""
-    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:50]
+    letters = unicodedata.normalize("NFKD", text.lower())
+    latin = "".join(each for each in letters if not unicodedata.combining(each))
+    name = re.sub(r"[^a-z0-9]+", "_", latin).strip("_")[:50]
+    if not name and not text.isascii():
+        name = hashlib.sha256(text.encode()).hexdigest()[:6]  # letters that have no Latin name
+        name = f"{before}_{name}"
     name = name if name[:1].isalpha() else f"{before}_{name}".rstrip("_")
     taken, found, count = set(taken), name, 1
     while found in taken:

@@ -283,7 +283,9 @@ def _telling(names: Sequence[str]) -> list[str]:
         places = (place for place, word in enumerate(TELLING) if word in kind.lower())
         return next(places, len(TELLING)), kind
 
-    return shared[min(shared, key=rank)]
+    first = min(shared, key=rank)
+    alike = [kind for kind in shared if NUMBER.sub("0", kind) == NUMBER.sub("0", first)]
+    return [name for kind in alike for name in shared[kind]]
 
 
 def _by_template(names: Iterable[str], importer: str) -> tuple[Form, ...]:

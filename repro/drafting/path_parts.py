@@ -8,14 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro.drafting.run_fields import Hints, named, refused
+from repro.errors import ClaimError
 from repro.results.roles import Role, role_of
 
-_WORD_BEFORE = re.compile(r"([A-Za-z]+)[-_=. ]*\{run\}")
-_NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\d+")
-
+WHOLE = "path"
+"""`--arm path`: all that differs in the paths is the arm."""
 
 NO_ARM: frozenset[Role | None] = frozenset({"item", "fold", "step", "task", "state"})
 """Parts of paths that are guessed to name no arm, by their names."""
+
+_RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{(seed|run)\}")
+_WORD_BEFORE = re.compile(r"([A-Za-z]+)[-_=. ]*\{run\}")
+_NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
+_ENDING = re.compile(r"\.[A-Za-z]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,74 +36,89 @@ class PathParts:
     number: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What differs between paths in one place: its name, and the value in each path."""
+
+    name: str
+    values: Sequence[str]
+    setting: bool = False
+
+    @property
+    def may_be_arm(self) -> bool:
+        return role_of(self.name) not in NO_ARM
+
+
 def parts_of(
     path: Path, labels: Sequence[str], templates: Sequence[str], hints: Hints
 ) -> PathParts:
-    """What paths say that differ in ``labels``, and have a number where ``templates`` have it.
+    """What the paths ``templates`` say that differ in ``labels``.
 
     ClaimError where they differ in several parts and none is known to name the arm.
     """
     number = _number(templates, hints)
-    split = [label.split("/") for label in labels]
-    depths = {len(parts) for parts in split}
-    if len(labels) < 2 or len(depths) > 1:
+    parts = _parts(templates)
+    together = all(part.setting for part in parts) or len(parts) < 2
+    arms_of_all = together and all(part.may_be_arm for part in parts)
+    if hints.arm == WHOLE or (not hints.arm and arms_of_all):
         return PathParts(labels, [{} for _ in labels], number=number)
-    columns = {n: [parts[n] for parts in split] for n in range(depths.pop())}
-    varying = [values for values in columns.values() if len(set(values)) > 1]
-    names = [_name(values, place) for place, values in enumerate(varying, start=1)]
-    settings = all(all("=" in value for value in values) for values in varying)
-    roles = [role_of(name) for name in names]
-    if len(set(names)) < len(names):
-        names = [f"path{place}" for place in range(1, len(names) + 1)]
-    others = [name for name, role in zip(names, roles, strict=True) if role not in NO_ARM]
-    if not hints.arm and (settings or len(varying) == 1) and others == names:
-        return PathParts(labels, [{} for _ in labels], number=number)
-    sure = [name for name, role in zip(names, roles, strict=True) if role == "arm"]
-    arm = hints.arm or next((found[0] for found in (sure, others) if len(found) == 1), "")
-    if arm not in names:
-        raise _ask(path, names, varying, hints)
-    said = [dict(zip(names, values, strict=True)) for values in zip(*varying, strict=True)]
-    return PathParts([each[arm] for each in said], said, f"arms by '{arm}' in the paths", number)
+    arm = next((part for part in parts if part.name == hints.arm), None) or _arm(parts, hints)
+    if arm is None:
+        raise _unknown(path, parts, hints)
+    said = [{part.name: part.values[n] for part in parts} for n in range(len(labels))]
+    return PathParts(arm.values, said, f"arms by '{arm.name}' in the paths", number)
 
 
-def _name(values: Sequence[str], place: int) -> str:
-    """What a part of a path is called: `lr` of `lr=0.1`, `fold` of `fold_3`, else its place."""
-    before = {value.partition("=")[0] for value in values if "=" in value}
-    if len(before) == 1 and all("=" in value for value in values):
-        return before.pop()
-    words = {found[1] for value in values if (found := _NUMBERED.fullmatch(value))}
-    if len(words) == 1 and all(map(_NUMBERED.fullmatch, values)) and role_of(min(words)):
-        return words.pop()
-    return f"path{place}"
+def _parts(templates: Sequence[str]) -> list[Part]:
+    """Where the paths differ, besides the number of the run; none where they are of other forms."""
+    split = [re.split(r"[/,]", _ENDING.sub("", _RUN.sub("", each))) for each in templates]
+    if len({len(each) for each in split}) > 1:
+        return []
+    columns = [[each.strip("-_=. ") for each in column] for column in zip(*split, strict=True)]
+    parts = [_part(column, n) for n, column in
+             enumerate((each for each in columns if len(set(each)) > 1), start=1)]  # fmt: skip
+    if len({part.name for part in parts}) < len(parts):
+        return [Part(f"path{n}", part.values) for n, part in enumerate(parts, start=1)]
+    return parts
+
+
+def _part(values: Sequence[str], place: int) -> Part:
+    """`lr` of `lr=0.1`, `fold` of `fold_3`; else it is called by its place."""
+    pairs = [value.partition("=") for value in values]
+    if all(equals for _, equals, _ in pairs) and len({key for key, _, _ in pairs}) == 1:
+        return Part(pairs[0][0], [value for _, _, value in pairs], setting=True)
+    found = [_NUMBERED.fullmatch(value) for value in values]
+    words = {each[1] for each in found if each}
+    if all(found) and len(words) == 1 and role_of(min(words)) in NO_ARM:
+        return Part(words.pop(), [each[2] for each in found if each])
+    return Part(f"path{place}", values)
+
+
+def _arm(parts: Sequence[Part], hints: Hints) -> Part | None:
+    """The only part that may name the arm, or that is named so."""
+    able = [part for part in parts if part.may_be_arm and part.name not in hints.fields]
+    sure = [part for part in able if role_of(part.name) == "arm"]
+    return next((found[0] for found in (sure, able) if len(found) == 1 and not hints.arm), None)
 
 
 def _number(templates: Sequence[str], hints: Hints) -> str:
     """What the number in paths counts, where a word before it says that it is no seed."""
     for template in templates:
         found = _WORD_BEFORE.search(template)
-        role = role_of(found[1]) if found else None
-        if (
-            found
-            and role in ("item", "fold", "step", "task")
-            and hints.seed not in ("run", found[1])
-        ):
+        if found and role_of(found[1]) in NO_ARM and hints.seed != "run":
             return found[1]
     return ""
 
 
-def _ask(
-    path: Path, names: Sequence[str], varying: Sequence[Sequence[str]], hints: Hints
-) -> Exception:
-    shown = "; ".join(
-        f"'{name}' is {named(dict.fromkeys(values))}"
-        for name, values in zip(names, varying, strict=True)
-    )
+def _unknown(path: Path, parts: Sequence[Part], hints: Hints) -> ClaimError:
+    shown = "; ".join(f"'{part.name}' is {named(dict.fromkeys(part.values))}" for part in parts)
+    names = [part.name for part in parts]
     if hints.arm:
-        mistake = f"there is no field '{hints.arm}', and the paths differ so: {shown}"
-        return refused(path, mistake, ", ".join(names), f"name one, as in --arm {names[0]}")
-    if len(names) == 1:
+        mistake = f"there is no field '{hints.arm}', and the paths differ so: {shown or 'not'}"
+        return refused(path, mistake, ", ".join((*names, WHOLE)), f"name one, or {WHOLE} for all")
+    if len(parts) == 1:
         mistake = f"no field tells the arms apart: {shown}, which names no arm"
         return refused(path, mistake, "paths that name the arm", f"--arm {names[0]}, if it does")
-    mistake = f"the paths differ in {len(names)} parts: {shown}"
-    advice = f"say what they are, as in --arm {names[0]} --task-field {names[1]}"
-    return refused(path, mistake, "one part that names the arm", advice)
+    mistake = f"the paths differ in {len(parts)} parts: {shown}"
+    advice = f"say what they are, as in --arm {names[0]} --task-field {names[1]}, or --arm {WHOLE} "
+    return refused(path, mistake, "one part that names the arm", f"{advice}if they are all the arm")

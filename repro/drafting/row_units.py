@@ -102,8 +102,10 @@ def _a_series(rows: Rows, key: str) -> ClaimError:
 def _recurring(rows: Rows, key: str) -> ClaimError:
     values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
     mistake = f"no seeds are named, and '{key}' is the same in every arm: {named(values)}"
-    ways = f"say what it is: --task-field {key}, --seed {key} if each is a run of its own, or "
-    ways += "--unit FIELD for the field of the run whose evaluations these are; or leave that "
+    by_it = f"--arm {key} to compare by it" if role_of(key) == "arm" else ""
+    each = by_it or f"--seed {key} if each is a run of its own"
+    ways = f"say what it is: --task-field {key}, {each}, or --unit FIELD for "
+    ways += "the field of the run whose evaluations these are; or leave that "
     ways += "column out if every row is a run"
     return refused(rows.path, mistake, "runs that differ by their seed alone", ways)
 

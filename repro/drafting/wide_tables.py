@@ -56,7 +56,10 @@ def runs_of_rows(
 
 def _names_each(runs: Sequence[FoundRun], key: str) -> bool:
     cells = [run.fields.get(key) for run in runs]
-    texts = all(isinstance(cell, str) and cell and whole(cell) is None for cell in cells)
+    texts = all(
+        isinstance(cell, str) and cell and whole(cell) is None and said_seed(cell) is None
+        for cell in cells
+    )
     return texts and 2 <= len(cells) <= MOST_ARMS and len(set(cells)) == len(cells)
 
 

@@ -50,7 +50,7 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
     ),
     "state": ("state", "status", "run_state", "run_status", "job_state", "job_status"),
     "measure": (
-        *("loss", "acc", "accuracy", "error", "err", "lr", "learning_rate", "f1", "auc", "auroc"),
+        *("loss", "acc", "accuracy", "error", "err", "f1", "auc", "auroc"),
         *("precision", "recall", "bleu", "rouge", "ppl", "perplexity", "reward", "return"),
         *("score", "mse", "mae", "rmse", "r2", "map", "miou", "iou", "psnr", "ssim", "fid"),
         *("wer", "cer", "em", "correct", "success_rate", "nll", "bpb", "value", "result"),
