@@ -110,6 +110,7 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     if hints.task:
         key, only = field_of_task(path, [run for _, run in found], hints)
         found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]
+        hints = replace(hints, task_field="")
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""

@@ -18,8 +18,9 @@ NO_ARM: frozenset[Role | None] = frozenset({"item", "fold", "step", "task", "sta
 """Parts of paths that are guessed to name no arm, by their names."""
 
 _RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{(seed|run)\}")
-_WORD_BEFORE = re.compile(r"([A-Za-z]+)[-_=. ]*\{run\}")
+_WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
+_NAMED = re.compile(r"([A-Za-z]+)[-_. ](.+)")
 _ENDING = re.compile(r"\.[A-Za-z]+$")
 
 
@@ -87,10 +88,11 @@ def _part(values: Sequence[str], place: int) -> Part:
     pairs = [value.partition("=") for value in values]
     if all(equals for _, equals, _ in pairs) and len({key for key, _, _ in pairs}) == 1:
         return Part(pairs[0][0], [value for _, _, value in pairs], setting=True)
-    found = [_NUMBERED.fullmatch(value) for value in values]
-    words = {each[1] for each in found if each}
-    if all(found) and len(words) == 1 and role_of(min(words)) in NO_ARM:
-        return Part(words.pop(), [each[2] for each in found if each])
+    for pattern in (_NUMBERED, _NAMED):
+        found = [each for value in values if (each := pattern.fullmatch(value))]
+        names = {each[1] for each in found}
+        if len(found) == len(values) and len(names) == 1 and role_of(min(names)) in NO_ARM:
+            return Part(names.pop(), [each[2] for each in found])
     return Part(f"path{place}", values)
 
 
@@ -103,10 +105,12 @@ def _arm(parts: Sequence[Part], hints: Hints) -> Part | None:
 
 def _number(templates: Sequence[str], hints: Hints) -> str:
     """What the number in paths counts, where a word before it says that it is no seed."""
-    for template in templates:
-        found = _WORD_BEFORE.search(template)
-        if found and role_of(found[1]) in NO_ARM and hints.seed != "run":
-            return found[1]
+    for template in templates if hints.seed != "run" else ():
+        if found := _WORDS_BEFORE.search(template):
+            words = re.split(r"[ _-]", re.sub(r"[ _-][A-Za-z]$", "", found[1]))  # dataset_d3
+            names = ["_".join(words[place:]) for place in range(len(words))]
+            if name := next((each for each in names if role_of(each) in NO_ARM), ""):
+                return name
     return ""
 
 
