@@ -77,16 +77,20 @@ def _units(runs: Sequence[FoundRun], columns: Columns) -> dict[str, int]:
 def averaged(runs: Mapping[str, Sequence[FoundValue]]) -> dict[str, list[FoundValue]]:
     """A value per task and seed, the mean of all that are there.
 
-    One of which a part diverged has diverged; one that has fewer parts than others is missing.
+    One of which a part diverged has diverged; one that has fewer parts than others
+    of its task is missing.
     """
     groups: dict[str, dict[tuple[str, int], list[FoundValue]]] = {}
     for arm, each in runs.items():
         groups[arm] = defaultdict(list)
         for run in each:
             groups[arm][run.task, run.seed].append(run)
-    most = max(len(parts) for units in groups.values() for parts in units.values())
+    most: dict[str, int] = defaultdict(int)
+    for units in groups.values():
+        for (task, _), parts in units.items():
+            most[task] = max(most[task], len(parts))
     return {
-        arm: [_mean(parts, complete=len(parts) == most) for parts in units.values()]
+        arm: [_mean(parts, complete=len(parts) == most[task]) for (task, _), parts in units.items()]
         for arm, units in groups.items()
     }
 
