@@ -17,11 +17,13 @@ from repro.drafting.claim_text import name_of
 from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.measures import measure_of, measured, refuse_commas
-from repro.drafting.path_parts import parts_of
+from repro.drafting.path_parts import number_in_paths, parts_of
 from repro.drafting.row_units import (
     Rows,
+    a_row_each,
     in_series,
     refuse_parts,
+    refuse_parts_inside,
     refuse_repeated,
     refuse_steps_of_unit,
     step_field,
@@ -246,10 +248,15 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if not found:
         raise refused(path, "no run is in it", "results", "check the path")
     runs, ended = with_states(path, [run for _, run in found], hints)
+    templates = [str(form.importer["path"]) for form in forms]
+    number = number_in_paths(templates, hints)
+    runs = [_numbered(run, number) for run in runs] if number else runs
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
     named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
     if forms[0].arm and not named_inside:
-        return _of_sheet(_by_path(path, forms, found, ended, hints), hints)
+        sheet = _by_path(path, forms, found, ended, hints)
+        sheet.read = () if number else sheet.read
+        return _of_sheet(sheet, hints)
     seed, label = seed_field(path, runs, hints), ""
     if not seed:
         runs, label, seed = with_labels(runs, hints)
@@ -269,11 +276,19 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         ended,
         cells=forms[0].importer.get("each") == "row",
     )
-    if not (ended or label or forms[0].runs is not None or forms[0].arm):
+    if not (number or ended or label or forms[0].runs is not None or forms[0].arm):
         sheet.read = forms
     if apart := len(runs) - len(mine):
         sheet.words.append(f"left out, without '{where}': {number_of(apart, 'run')}")
     return _of_sheet(sheet, hints)
+
+
+def _numbered(run: FoundRun, number: str) -> FoundRun:
+    """The run whose path has the number of something else: of a fold, a task, a layer."""
+    if "run" not in run.fields:
+        return run
+    fields = {key: value for key, value in run.fields.items() if key != "run"}
+    return replace(run, fields={**fields, number: run.fields["run"]})
 
 
 def _repeated(runs: Sequence[FoundRun], where: str) -> bool:
@@ -290,16 +305,11 @@ def _by_path(
     parts = parts_of(path, [form.arm for form in forms], templates, hints)
     told = {id(form): (arm, said) for form, arm, said in
             zip(forms, parts.arms, parts.fields, strict=True)}  # fmt: skip
-    runs = []
-    for form, run in found:
-        fields = {**run.fields, **told[id(form)][1]}
-        if parts.number and "run" in fields:
-            fields[parts.number] = fields.pop("run")
-        runs.append(replace(run, fields=fields))
+    runs = [replace(run, fields={**run.fields, **told[id(form)][1]}) for form, run in found]
     seed = seed_field(path, runs, hints)
     rows = Rows(path, [told[id(form)][0] for form, _ in found], runs, seed)
     where = next((key for key in parts.fields[0] if rows.arms == _cells_of(runs, key)), "")
-    plain = not (ended or parts.number or any(parts.fields)) and forms[0].runs is None
+    plain = not (ended or any(parts.fields)) and forms[0].runs is None
     return Sheet(
         [forms[0].words, parts.words],
         rows,
@@ -362,7 +372,10 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     if sheet.cells and sheet.where != ARM:
         read = replace(rows, runs=with_cells(path, rows.runs, measure))
     plain = read == rows and not step
+    if not step:
+        refuse_parts_inside(read, measure, unit=bool(hints.unit))
     rows = in_series(read, step) if step else read
+    rows = a_row_each(rows, measure) if hints.unit else rows
     several = any(sum(measure in row for row in run.rows) > 1 for run in rows.runs)
     columns = Columns(rows.seed, task, measure, "last" if several else "", unit=bool(hints.unit))
     results = FoundResults(path, values_of(path, rows.arms, rows.runs, columns), measure)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repro.drafting.run_fields import Hints, named, refused
 from repro.errors import ClaimError
-from repro.results.roles import Role, role_of
+from repro.results.roles import RUNS, Role, role_of
 
 WHOLE = "path"
 """`--arm path`: all that differs in the paths is the arm."""
@@ -26,15 +26,11 @@ _ENDING = re.compile(r"\.[A-Za-z]+$")
 
 @dataclass(frozen=True, slots=True)
 class PathParts:
-    """The arm of each form, and what its path says besides.
-
-    ``number`` is what the number in the paths counts, where that is no seed.
-    """
+    """The arm of each form, and what its path says besides."""
 
     arms: Sequence[str]
     fields: Sequence[Mapping[str, str]]
     words: str = "an arm per path"
-    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +53,16 @@ def parts_of(
 
     ClaimError where they differ in several parts and none is known to name the arm.
     """
-    number = _number(templates, hints)
     parts = _parts(templates)
     together = all(part.setting for part in parts) or len(parts) < 2
     arms_of_all = together and all(part.may_be_arm for part in parts)
     if hints.arm == WHOLE or (not hints.arm and arms_of_all):
-        return PathParts(labels, [{} for _ in labels], number=number)
+        return PathParts(labels, [{} for _ in labels])
     arm = next((part for part in parts if part.name == hints.arm), None) or _arm(parts, hints)
     if arm is None:
         raise _unknown(path, parts, hints)
     said = [{part.name: part.values[n] for part in parts} for n in range(len(labels))]
-    return PathParts(arm.values, said, f"arms by '{arm.name}' in the paths", number)
+    return PathParts(arm.values, said, f"arms by '{arm.name}' in the paths")
 
 
 def _parts(templates: Sequence[str]) -> list[Part]:
@@ -103,15 +98,23 @@ def _arm(parts: Sequence[Part], hints: Hints) -> Part | None:
     return next((found[0] for found in (sure, able) if len(found) == 1 and not hints.arm), None)
 
 
-def _number(templates: Sequence[str], hints: Hints) -> str:
-    """What the number in paths counts, where a word before it says that it is no seed."""
-    for template in templates if hints.seed != "run" else ():
-        if found := _WORDS_BEFORE.search(template):
-            words = re.split(r"[ _-]", re.sub(r"[ _-][A-Za-z]$", "", found[1]))  # dataset_d3
-            names = ["_".join(words[place:]) for place in range(len(words))]
-            if name := next((each for each in names if role_of(each) in NO_ARM), ""):
-                return name
-    return ""
+def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
+    """What the number in paths counts, by the word before it; empty where that is a seed.
+
+    A word that says nothing of it, such as `layer`, is what it counts if all paths have it: names
+    of arms differ.
+    """
+    found = [each[1] for each in map(_WORDS_BEFORE.search, templates) if each]
+    if hints.seed == "run" or len(found) < len(templates) or not found:
+        return ""
+    split = [re.split(r"[ _-]", re.sub(r"[ _-][A-Za-z]$", "", words)) for words in found]
+    names = ["_".join(split[0][place:]) for place in range(len(split[0]))]
+    if name := next((each for each in names if role_of(each) in NO_ARM), ""):
+        return name
+    last = {words[-1] for words in split}
+    word = min(last)
+    known = role_of(word) is not None or word.casefold() in RUNS
+    return "" if known or len(last) > 1 else word
 
 
 def _unknown(path: Path, parts: Sequence[Part], hints: Hints) -> ClaimError:

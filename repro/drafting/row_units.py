@@ -14,7 +14,7 @@ from pathlib import Path
 from repro.drafting.run_fields import named, number_like, refused, task_of
 from repro.errors import ClaimError
 from repro.evidence.imports.importer import FoundRun, RunEnd
-from repro.results.roles import PART, Cells, cells_by_arm, recurs, role_of, varies
+from repro.results.roles import PART, PHASES, Cells, cells_by_arm, recurs, role_of, varies
 
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
@@ -77,7 +77,7 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
             raise _are_parts(rows, key, WHAT[str(role)])
         if role == "measure" or (role == "index" and numbered) or rows.of_task(key):
             continue
-        if recurs(rows.cells(key), count):
+        if recurs(rows.cells(key), count, exactly=role == "time"):
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
 
 
@@ -87,7 +87,16 @@ def _are_parts(rows: Rows, key: str, why: str) -> ClaimError:
     mistake = f"no seeds are named, and '{key}' tells rows apart ({named(values)}): {why}"
     advice = "--unit FIELD names the field of the run, over which they are averaged; "
     advice += f"--seed {key} says that each is a run of its own"
+    advice = _one_phase(rows, key) or advice
     return refused(rows.path, mistake, "runs that differ by their seed", advice)
+
+
+def _one_phase(rows: Rows, key: str) -> str:
+    """What to do about numbers of training and test; empty where a field says no such thing."""
+    values = sorted({value for cells in rows.cells(key).values() for value in cells})
+    if not {value.casefold() for value in values} <= PHASES:
+        return ""
+    return f"take the rows of one, as in --task-field {key} --task {values[0]}"
 
 
 def _a_series(rows: Rows, key: str) -> ClaimError:
@@ -128,6 +137,7 @@ def refuse_repeated(rows: Rows, told: Collection[str]) -> None:
     advice += f"that '{apart[0]}' is the task"
     if role_of(apart[0]) in PART:
         advice = f"--unit {rows.seed} averages the rows of each run"
+    advice = _one_phase(rows, apart[0]) or advice
     raise refused(rows.path, mistake, "one row for each run", advice)
 
 
@@ -168,9 +178,43 @@ def refuse_steps_of_unit(rows: Rows, told: Collection[str]) -> None:
     """ClaimError where rows that are to be averaged are steps of a series."""
     for key in rows.keys(told):
         if role_of(key) == "step" and not rows.told_apart():
-            mistake = f"--unit {rows.seed} would average over '{key}', the steps of a series"
-            advice = f"leave all but the last '{key}' out, or average over what is no step"
-            raise refused(rows.path, mistake, "evaluations of finished runs", advice)
+            raise _over_steps(rows, key)
+
+
+def _over_steps(rows: Rows, key: str) -> ClaimError:
+    mistake = f"--unit {rows.seed} would average over '{key}', the steps of a series"
+    advice = f"leave all but the last '{key}' out, or average over what is no step"
+    return refused(rows.path, mistake, "evaluations of finished runs", advice)
+
+
+def refuse_parts_inside(rows: Rows, measure: str, *, unit: bool) -> None:
+    """ClaimError where the file of a run holds several values, and its last one says nothing.
+
+    Those of items and folds may be averaged (``unit``), and those of steps may not.
+    """
+    for run in rows.runs:
+        names = dict.fromkeys(name for row in run.rows if measure in row for name in row)
+        steps = [name for name in names if role_of(name) == "step"]
+        parts = [name for name in names if role_of(name) in PART]
+        if len([row for row in run.rows if measure in row]) < 2:
+            continue
+        if unit and steps:
+            raise _over_steps(rows, steps[0])
+        if parts and not (steps or unit):
+            mistake = f"{run.place}: its rows are parts of one run by '{parts[0]}', and the last "
+            mistake += "says nothing of the others"
+            advice = f"--unit {rows.seed or 'FIELD'} averages the rows of each run"
+            raise refused(rows.path, mistake, "one number for each run", advice)
+
+
+def a_row_each(rows: Rows, measure: str) -> Rows:
+    """A run for each row of a run that has the number: they are averaged later."""
+    both = [
+        (arm, replace(run, rows=[row]))
+        for arm, run in zip(rows.arms, rows.runs, strict=True)
+        for row in ([each for each in run.rows if measure in each] or [{}])
+    ]
+    return replace(rows, arms=[arm for arm, _ in both], runs=[run for _, run in both])
 
 
 def without_tasks(rows: Rows, lost: Collection[str]) -> Rows:

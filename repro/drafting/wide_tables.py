@@ -11,6 +11,7 @@ from repro.drafting.run_fields import MOST_ARMS, Hints, named, refused
 from repro.errors import ClaimError
 from repro.evidence.imports.importer import FoundRun
 from repro.results.roles import (
+    PHASES,
     UNCOMPARED,
     is_index,
     is_regular,
@@ -23,8 +24,6 @@ from repro.results.roles import (
 
 ARM = "column"
 """The field of the column in which a value stood."""
-
-PHASES = frozenset({"train", "training", "val", "valid", "validation", "test", "eval", "dev"})
 
 
 def runs_of_rows(

@@ -65,6 +65,16 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
 }
 """The only table of names; of arms and seeds the surest stand first."""
 
+RUNS = frozenset(
+    {"s", "r", "v", "version", "ver", "exp", "experiment", "job", "attempt", "try", "result"}
+    | {"results", "metric", "metrics", "eval", "test", "log", "logs", "output", "out", "summary"}
+    | {"score", "scores", "all", "final"}
+)
+"""Words before the number of a run in its path, besides those of a seed."""
+
+PHASES = frozenset({"train", "training", "val", "valid", "validation", "test", "eval", "dev"})
+"""What is no part of a run, and no arm: when a number was measured."""
+
 UNCOMPARED: frozenset[Role] = frozenset({"seed", "item", "fold", "step", "state", "index", "time"})
 """Numbers that nobody compares, unless they are named."""
 
@@ -203,11 +213,11 @@ def varies(cells: Cells) -> bool:
     return any(len(values) > 1 for values in cells.values())
 
 
-def recurs(cells: Cells, arms: int) -> bool:
+def recurs(cells: Cells, arms: int, *, exactly: bool = False) -> bool:
     """Whether the arms share the values of a field, so that it tells rows apart and no arm.
 
     Texts and whole numbers are shared if half of those of the arm with the fewest are in all;
-    decimals, which may be another measure, if all arms have the same.
+    decimals, which may be another measure, and what is asked ``exactly``, if all have the same.
     """
     if len(cells) < arms or not varies(cells):
         return False
@@ -215,7 +225,7 @@ def recurs(cells: Cells, arms: int) -> bool:
     if len(sets) < 2:
         return False
     shared, fewest = set.intersection(*sets), min(map(len, sets))
-    if any(_decimal(value) for value in set.union(*sets)):
+    if exactly or any(_decimal(value) for value in set.union(*sets)):
         return all(values == shared for values in sets)
     return len(shared) > 1 and 2 * len(shared) >= fewest
 

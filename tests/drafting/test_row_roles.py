@@ -392,3 +392,32 @@ def test_of_checkpoints_the_last_is_taken_by_its_number() -> None:
             if row["at"] == 1000]  # fmt: skip
     effect = sum(row["acc"] * (1 if row["method"] == "ours" else -1) for row in last) / 4
     assert judged().results[0].effect == pytest.approx(effect, abs=1e-12)
+
+
+def test_rows_in_the_file_of_a_run_may_be_parts_of_it() -> None:
+    """The last question of a run says nothing; its mean does, where that is asked for."""
+    rows = records({"seed": range(4), "doc_id": range(3)})
+    for row in rows:
+        file = Path("out", row["method"], f"seed_{row['seed']}.jsonl")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a") as lines:
+            lines.write(json.dumps({"doc_id": row["doc_id"], "acc": row["acc"]}) + "\n")
+    assert "its rows are parts of one run by 'doc_id'" in refusal(compared("out"))
+    done = compared("out", "--unit", "seed")
+    assert "read: 4 runs per arm, each the mean of the rows" in done.stdout, done.stderr
+    effect = sum(r["acc"] * (1 if r["method"] == "ours" else -1) for r in rows) / 12
+    assert judged().results[0].effect == pytest.approx(effect, abs=1e-12)
+
+
+def test_an_unknown_word_before_a_number_is_asked_about() -> None:
+    results = tree("{method}/layer_{n}.json", n=range(4))
+    assert "--seed layer if each is a run of its own" in refusal(compared(results))
+    done = compared(results, "--seed", "layer")
+    assert "read: seeds by the field 'layer'" in done.stdout, done.stderr
+
+
+def test_training_and_test_are_not_averaged() -> None:
+    results = long(records({"seed": range(4), "split": ["test", "train"]}))
+    assert "--task-field split --task test" in refusal(compared(results))
+    done = compared(results, "--task-field", "split", "--task", "test")
+    assert "read: n, the seeds per arm: base 4, ours 4" in done.stdout, done.stderr
