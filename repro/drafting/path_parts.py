@@ -34,7 +34,7 @@ class PathParts:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PathPart:
     """What differs between paths in one place: its name, and the value in each path."""
 
     name: str
@@ -65,7 +65,7 @@ def parts_of(
     return PathParts(arm.values, said, f"arms by '{arm.name}' in the paths")
 
 
-def _parts(templates: Sequence[str]) -> list[Part]:
+def _parts(templates: Sequence[str]) -> list[PathPart]:
     """Where the paths differ, besides the number of the run; none where they are of other forms."""
     split = [re.split(r"[/,]", _ENDING.sub("", _RUN.sub("", each))) for each in templates]
     if len({len(each) for each in split}) > 1:
@@ -74,24 +74,24 @@ def _parts(templates: Sequence[str]) -> list[Part]:
     parts = [_part(column, n) for n, column in
              enumerate((each for each in columns if len(set(each)) > 1), start=1)]  # fmt: skip
     if len({part.name for part in parts}) < len(parts):
-        return [Part(f"path{n}", part.values) for n, part in enumerate(parts, start=1)]
+        return [PathPart(f"path{n}", part.values) for n, part in enumerate(parts, start=1)]
     return parts
 
 
-def _part(values: Sequence[str], place: int) -> Part:
+def _part(values: Sequence[str], place: int) -> PathPart:
     """`lr` of `lr=0.1`, `fold` of `fold_3`; else it is called by its place."""
     pairs = [value.partition("=") for value in values]
     if all(equals for _, equals, _ in pairs) and len({key for key, _, _ in pairs}) == 1:
-        return Part(pairs[0][0], [value for _, _, value in pairs], setting=True)
+        return PathPart(pairs[0][0], [value for _, _, value in pairs], setting=True)
     for pattern in (_NUMBERED, _NAMED):
         found = [each for value in values if (each := pattern.fullmatch(value))]
         names = {each[1] for each in found}
         if len(found) == len(values) and len(names) == 1 and role_of(min(names)) in NO_ARM:
-            return Part(names.pop(), [each[2] for each in found])
-    return Part(f"path{place}", values)
+            return PathPart(names.pop(), [each[2] for each in found])
+    return PathPart(f"path{place}", values)
 
 
-def _arm(parts: Sequence[Part], hints: Hints) -> Part | None:
+def _arm(parts: Sequence[PathPart], hints: Hints) -> PathPart | None:
     """The only part that may name the arm, or that is named so."""
     able = [part for part in parts if part.may_be_arm and part.name not in hints.fields]
     sure = [part for part in able if role_of(part.name) == "arm"]
@@ -117,7 +117,7 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
     return "" if known or len(last) > 1 else word
 
 
-def _unknown(path: Path, parts: Sequence[Part], hints: Hints) -> ClaimError:
+def _unknown(path: Path, parts: Sequence[PathPart], hints: Hints) -> ClaimError:
     shown = "; ".join(f"'{part.name}' is {named(dict.fromkeys(part.values))}" for part in parts)
     names = [part.name for part in parts]
     if hints.arm:
