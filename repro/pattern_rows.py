@@ -17,7 +17,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from repro.errors import DataError
-from repro.series import MOST_ROWS, Row, numbers_in
+from repro.schema.cells import with_points
+from repro.series import MOST_ROWS, Row, series_of
 
 SEARCH: Final = Path(__file__).with_name("pattern_search.py")
 
@@ -105,8 +106,12 @@ class PatternRows:
                 f"  expected: at most {self._most:,}, of which none may be left out\n"
                 "  to do: write a pattern that is found in fewer lines, or print less often"
             )
-        found = answer["rows"]
-        return [numbers_in({k: v for k, v in row.items() if v is not None}) for row in found]
+        found = [{k: v for k, v in row.items() if v is not None} for row in answer["rows"]]
+        with_points(found)
+        try:
+            return series_of(found)
+        except ValueError as error:
+            raise DataError(f"the pattern finds what cannot be read: {error}") from error
 
 
 def _slow(mistake: str) -> DataError:

@@ -9,11 +9,12 @@ import io
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repro.errors import Place, Problem, SpecError
 from repro.files import fatal, read_text
+from repro.schema.cells import float_of, plain_values
 
 MOST = 100
 """No more mistakes than this are shown; the others are counted."""
@@ -83,6 +84,31 @@ def rows_of(text: str, columns: Collection[str], mistakes: Mistakes) -> Iterator
             yield row
 
 
+def with_plain_values(
+    text: str, columns: Collection[str], mistakes: Mistakes, tidy: tuple[str, str]
+) -> Iterator[CsvRow]:
+    """The rows of a text, with decimal commas as points and without percent signs in its values.
+
+    ``tidy`` are the columns of what was measured and of its value. Only where all values of one
+    name are so written: what is mixed stays as it is.
+    """
+    separator = _delimiter(text.lstrip().partition("\n")[0], columns)
+    rows = rows_of(text, columns, mistakes)
+    if "%" not in text and (separator == "," or "," not in text):
+        return rows
+    kept = list(rows)
+    header = kept[0].cells if kept else ()
+    if not set(tidy) <= set(header):
+        return iter(kept)
+    said, at = map(header.index, tidy)
+    whole = [place for place, row in enumerate(kept) if len(row.cells) == len(header)][1:]
+    names, cells = ([kept[place].cells[column] for place in whole] for column in (said, at))
+    for place, cell in zip(whole, plain_values(names, cells, separator), strict=True):
+        row = kept[place]
+        kept[place] = replace(row, cells=(*row.cells[:at], cell, *row.cells[at + 1 :]))
+    return iter(kept)
+
+
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Numbered lines without their ends, up to the last that is not blank."""
     first_blank = 0
@@ -98,8 +124,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _delimiter(header: str, columns: Collection[str]) -> str:
-    def known(delimiter: str) -> int:
-        names = {name.strip(' \t"') for name in header.split(delimiter)}
+    """What separates cells, by how many of the columns stand between it in the first line."""
+
+    def known(separator: str) -> int:
+        names = {name.strip(' \t"') for name in header.split(separator)}
         return len(names.intersection(columns))
 
     return max(DELIMITERS, key=known)
@@ -179,7 +207,5 @@ def _not_numbers(file: str, header: Sequence[str], row: CsvRow) -> Iterator[Prob
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a finite number."""
-    try:
-        return math.isfinite(float(cell)) and "_" not in cell
-    except ValueError:
-        return False
+    number = None if "%" in cell else float_of(cell)
+    return number is not None and math.isfinite(number)
