@@ -15,13 +15,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from repro.drafting.claim_text import name_of
-from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
+from repro.drafting.folder_forms import Form, import_of
+from repro.drafting.forms import Way, forms_of_chart, ways_of
 from repro.drafting.json_runs import is_series
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import (
     COUNTERS,
     MOST_ARMS,
     Hints,
+    UnfitError,
     arm_field,
     field_of_task,
     named,
@@ -33,11 +35,12 @@ from repro.drafting.run_fields import (
     task_of,
     tasks_left_out,
     text_in,
+    unfit,
     with_cells,
     with_states,
 )
 from repro.drafting.run_values import Columns, FoundValue, values_of
-from repro.errors import DataError
+from repro.errors import ClaimError, DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
 from repro.evidence.imports.wandb import wandb_export
@@ -92,15 +95,42 @@ Found = list[tuple[Form, FoundRun]]
 def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     """The results at ``path``, as a claim in ``root`` would read them.
 
+    Where a folder has results of several forms, those of the first that has what is asked for.
     ClaimError or DataError where they cannot be told apart, or cannot be read.
     """
-    inside = path.resolve().is_relative_to(root.resolve())
-    base = root if inside else path.resolve().parent
-    forms = forms_of(path, base)
-    if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's folder
-        inside, base = False, path.resolve().parent
-        forms = forms_of(path, base)
-    found = _found(forms, base, path)
+    above = path.resolve().parent
+    base = root if path.resolve().is_relative_to(root.resolve()) else above
+    lost: list[tuple[Way, ClaimError | DataError]] = []
+    ways = ways_of(path, base)
+    for place, way in enumerate(ways):
+        try:
+            at, forms = base, way.forms()
+            if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's
+                at, forms = above, ways_of(path, above)[place].forms()
+            results = _read(path, at, hints, forms)
+        except (UnfitError, DataError) as error:
+            lost.append((way, error))
+            continue
+        if at != root:
+            results.imports, results.table = {}, ""
+        results.said += [f"not used, {way.words}: {_first(error)}" for way, error in lost]
+        also = [other.words for other in ways[place + 1 :] if other.words != "logs"]
+        results.said += [f"not read, though there as well: {', '.join(also)}"] if also else []
+        return results
+    first, *others = lost
+    more = "".join(f"\n{way.words}, there as well: {_first(error)}" for way, error in others)
+    raise type(first[1])(f"{first[1]}{more}")
+
+
+def _first(error: Exception) -> str:
+    """What is wrong, without what to do."""
+    return str(error).partition("\n")[0]
+
+
+def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundResults:
+    """The results in forms, by paths below ``base``."""
+    told = FilesRead()
+    found = _found(forms, base, path, told)
     key, only = "", ""
     if hints.task:
         key, only = field_of_task(path, [run for _, run in found], hints.task)
@@ -117,12 +147,11 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
         if exported:
             results.said[0] = "a table of runs that W&B exported"
     results.said += _left_out(forms)
+    results.said += [*told.said, *(note for form in forms for note in form.notes)]
     if forms[0].log and forms[0].arm:
         _import_logs(results, forms, base)
     if key:
         _keep_task(results, key, only)
-    if not inside:
-        results.imports, results.table = {}, ""
     return results
 
 
@@ -136,15 +165,15 @@ def _keep_task(results: FoundResults, key: str, only: str) -> None:
     }
 
 
-def _found(forms: Sequence[Form], base: Path, path: Path) -> Found:
-    return [(form, run) for form in forms for run in _runs(form, base, path)]
+def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
+    return [(form, run) for form in forms for run in _runs(form, base, path, told)]
 
 
-def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
+def _runs(form: Form, base: Path, path: Path, told: FilesRead) -> Iterator[FoundRun]:
     if form.runs is not None:
         yield from form.runs
         return
-    yield from import_of(path, form.importer).runs(base, FilesRead())
+    yield from import_of(path, form.importer).runs(base, told)
 
 
 # a tidy table
@@ -210,7 +239,7 @@ def _table_name(path: Path, base: Path) -> str:
 
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
     if not found:
-        raise refused(path, "no run is in it", "results", "check the path")
+        raise unfit(path, "no run is in it", "results", "check the path")
     seed = seed_field(path, [run for _, run in found], hints)
     found, ended = _with_states(path, found, hints)
     where, by_path, apart = "", bool(forms[0].arm), 0
@@ -332,7 +361,9 @@ def _chart(path: Path, base: Path, names: Sequence[str], hints: Hints) -> FoundR
     """A chart of W&B, a column per run: what differs between the names of the runs is the arm."""
     place = path.resolve().relative_to(base.resolve()).as_posix()
     forms, number = forms_of_chart(path, place, names, hints.measure)
-    results = _of_runs(path, forms, _found(forms, base, path), replace(hints, measure="value"))
+    results = _of_runs(
+        path, forms, _found(forms, base, path, FilesRead()), replace(hints, measure="value")
+    )
     results.label = number
     results.said = [
         f"the number '{number}'" if "'value'" in each else each for each in results.said
@@ -364,7 +395,7 @@ def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hint
     ):
         _refuse_commas(path, runs, hints.measure)
         mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
-        raise refused(path, mistake, "one that differs between arms", "name it: --arm FIELD")
+        raise unfit(path, mistake, "one that differs between arms", "name it: --arm FIELD")
     if series := [name for name in arms if is_series(name)]:
         mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
         advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
@@ -416,7 +447,7 @@ def _measure(
     if hints.measure:
         raise no_field(path, hints.measure, names, "number", "measure")
     if not names:
-        raise refused(path, "no number is in every arm", "a number per run", "check the path")
+        raise unfit(path, "no number is in every arm", "a number per run", "check the path")
     if len(names) == 1:
         return names[0], f"the number '{names[0]}'"
     for word in TESTS:
