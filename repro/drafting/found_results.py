@@ -19,6 +19,12 @@ from repro.drafting.folder_forms import Form, import_of
 from repro.drafting.forms import Way, forms_of_chart, ways_of
 from repro.drafting.json_runs import is_series
 from repro.drafting.log_runs import pattern_of
+from repro.drafting.no_number import (
+    refuse_commas,
+    refuse_lacking,
+    refuse_percent,
+    refuse_printed,
+)
 from repro.drafting.run_fields import (
     COUNTERS,
     MOST_ARMS,
@@ -52,8 +58,6 @@ TIDY = ("arm", "seed", "measurement", "value")
 
 TESTS = ("test", "eval", "valid", "val", "dev")
 """Of several numbers, the one whose name has the first of these words is the one meant."""
-
-_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 @dataclass(slots=True)
@@ -254,7 +258,9 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     told, runs = {seed, where, ended}, [run for _, run in found]
     task = task_field(path, runs, arms, told, seeds=bool(seed))
     told |= {task}
+    refuse_lacking(path, runs, arms, told, hints.measure)
     measure, said = _measure(path, _measured(runs, arms, told, hints.measure), hints, runs)
+    refuse_percent(path, runs, arms, measure)
     lost = tasks_left_out(runs, task, measure)
     kept = [place for place, run in enumerate(runs) if task_of(run, task) not in lost]
     found = [found[place] for place in kept]
@@ -305,6 +311,8 @@ def _ended(runs: Sequence[FoundRun], ended: str) -> list[str]:
     lost = sum(run.state == "failed" for run in runs)
     going = sum(run.state == "running" for run in runs)
     said = f"by the field '{ended}' {lost} diverged or failed, {going} are running"
+    if lost and all(run.rows and any(run.rows[-1]) for run in runs if run.state == "failed"):
+        said += "; if these ended after their last step, compare without that column"
     return [said] if ended else []
 
 
@@ -393,7 +401,8 @@ def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hint
         or not complete
         or any(len(run.rows) != 1 for run in runs)
     ):
-        _refuse_commas(path, runs, hints.measure)
+        refuse_commas(path, runs, hints.measure)
+        refuse_printed(path, runs, hints.measure)
         mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
         raise unfit(path, mistake, "one that differs between arms", "name it: --arm FIELD")
     if series := [name for name in arms if is_series(name)]:
@@ -443,7 +452,8 @@ def _measure(
     if hints.measure and hints.measure in names:
         return hints.measure, f"the number '{hints.measure}'"
     if not names or hints.measure:
-        _refuse_commas(path, runs, hints.measure)
+        refuse_commas(path, runs, hints.measure)
+        refuse_printed(path, runs, hints.measure)
     if hints.measure:
         raise no_field(path, hints.measure, names, "number", "measure")
     if not names:
@@ -457,11 +467,3 @@ def _measure(
             return having[0], f"the number '{having[0]}' ({others} more: --measure)"
     mistake = f"several numbers may be meant: {', '.join(names[:20])}"
     raise refused(path, mistake, "one", f"name it, as in --measure {names[0]}")
-
-
-def _refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
-    """ClaimError for the first number with a comma, of any name where none is given."""
-    for run in runs:
-        for key, value in run.fields.items():
-            if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
-                with_cells(path, [run], key)

@@ -1,0 +1,83 @@
+"""Why a number cannot be compared: which arm has none of it, and what stands in its place."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from repro.drafting.run_fields import COUNTERS, named, refused, with_cells
+from repro.evidence.imports.importer import FoundRun
+from repro.evidence.readings import short
+from repro.schema.cells import Percent
+from repro.schema.numbers import number_of
+
+_COMMA = re.compile(r"[-+]?\d+,\d+")
+_PRINTED = re.compile(r"[-+]?[\d.]+ ?%?\s*(?:±|\+/?-|\\pm|\$\\pm\$)\s*[\d.]+.*|[\d.]+ ?\([\d.]+\)")
+"""A mean as papers print it, with its sd or error."""
+
+
+def refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
+    """ClaimError for the first number with a comma, of any name where none is given."""
+    for run in runs:
+        for key, value in run.fields.items():
+            if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
+                with_cells(path, [run], key)
+
+
+def refuse_printed(path: Path, runs: Sequence[FoundRun], name: str) -> None:
+    """ClaimError for means with their scatter in one cell: no run has left these."""
+    for run in runs:
+        for key, value in run.fields.items():
+            if name in ("", key) and isinstance(value, str) and _PRINTED.fullmatch(value.strip()):
+                mistake = f"{run.place}: '{short(value)}' of '{short(key)}' is a printed mean"
+                advice = "check printed means by `repro audit`, or declare them as `published`"
+                raise refused(path, mistake, "the value of each run", advice)
+
+
+def refuse_lacking(
+    path: Path, runs: Sequence[FoundRun], arms: Sequence[str], told: Collection[str], asked: str
+) -> None:
+    """ClaimError where one arm has no value of the number, and others have.
+
+    Where none is ``asked`` for, of any number in whose place an arm has a text such as NA.
+    """
+    having: dict[str, set[str]] = {}
+    for arm, run in zip(arms, runs, strict=True):
+        for name in {name for row in run.rows for name in row} - {*told}:
+            having.setdefault(name, set()).add(arm)
+    names = [asked] if asked else [name for name in having if name.casefold() not in COUNTERS]
+    for name in names:
+        for arm in dict.fromkeys(arms) if name in having else ():
+            if arm in having[name]:
+                continue
+            cells = Counter(
+                str(run.fields.get(name, "")).strip()
+                for of, run in zip(arms, runs, strict=True)
+                if of == arm
+            )
+            if not asked and "" in cells:
+                continue
+            said = ", ".join(
+                f"{short(cell) or 'nothing'} in {number_of(count, 'cell' if cell else 'run')}"
+                for cell, count in cells.most_common(3)
+            )
+            mistake = f"arm '{short(arm)}' has no value of '{short(name)}': {said}"
+            others = named([other for other in having if len(having[other]) == len({*arms})])
+            advice = f"leave that arm out, or compare another number: {others}"
+            raise refused(path, mistake, "a number in every arm", advice)
+
+
+def refuse_percent(path: Path, runs: Sequence[FoundRun], arms: Sequence[str], measure: str) -> None:
+    """ClaimError where some runs have a number with a percent sign, and others without."""
+    first: dict[bool, str] = {}
+    for arm, run in zip(arms, runs, strict=True):
+        for value in (row[measure] for row in run.rows if measure in row):
+            if value is not None:
+                first.setdefault(isinstance(value, Percent), f"{value:g} in {run.place} of '{arm}'")
+    if len(first) > 1:
+        mistake = (
+            f"'{short(measure)}' has a percent sign in some runs: {first[True]}, {first[False]}"
+        )
+        raise refused(path, mistake, "one unit", "write all of them with it, or none")
