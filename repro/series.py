@@ -199,6 +199,7 @@ def _as_numbers(records: list[Record], body: str, separator: str, said: dict[str
     if separator != "," and "," in body and with_points(records, separator):
         said["decimal commas are read as points"] = None
     if "%" in body:
+        said["numbers with a percent sign are in percent"] = None
         if all({"measurement", "value"} <= each.keys() for each in records):
             _plain(records, separator)
         refuse_mixed(records, odd=False)
@@ -215,7 +216,7 @@ def _names(header: Sequence[str]) -> list[str]:
     """The names of columns, of which the first may have a # before it."""
     names = list(header)
     if names and names[0].startswith("#"):
-        names[0] = names[0].lstrip("#").strip() or "#"
+        names[0] = names[0].lstrip("#").strip() or "index"
     if len(names) > MOST_NAMES:
         raise ValueError(f"more than {MOST_NAMES:,} columns, of which none may be left out")
     if twice := _twice(name.strip() for name in names if name.strip()):

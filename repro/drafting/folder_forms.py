@@ -29,6 +29,7 @@ from repro.evidence.imports.importer import LARGEST, FoundRun, Importer
 from repro.evidence.imports.paths import matching
 from repro.evidence.imports.result_files import FORMS
 from repro.files import leads_out, read_bytes
+from repro.schema.cells import float_of
 
 SETTINGS = (".hydra/config.yaml", "hparams.yaml")
 """Files beside results that hold the settings of the run: those of hydra, and of Lightning."""
@@ -67,11 +68,15 @@ class Form:
 
 @dataclass(frozen=True)
 class Inside:
-    """A folder, the claim's folder above it, and the files in it that are looked at."""
+    """A folder, the claim's folder above it, and the files in it that are looked at.
+
+    ``asked``: an option names the field of the arms, or the number.
+    """
 
     path: Path
     root: Path
     files: Sequence[Path]
+    asked: bool = False
 
     def below(self, file: Path) -> str:
         """The path of a file by the names that lead to it, of links too."""
@@ -147,6 +152,8 @@ def _of_logs(inside: Inside) -> tuple[Form, ...]:
     logs = dict(zip(inside.names(inside.logs), inside.logs, strict=True))
     found = _by_template(telling([*logs]), "files")
     if not any("each" in form.importer for form in found):
+        if len(found) == 1 and not inside.asked:
+            _refuse_alike(inside, [*logs.items()])
         forms = [_with_runs(form, inside) for form in found]
     else:
         forms = _of_named_logs(logs)
@@ -154,6 +161,22 @@ def _of_logs(inside: Inside) -> tuple[Form, ...]:
         mistake = "no number stands in its logs as `name: 1.5` or `name=1.5`"
         raise unfit(inside.path, mistake, "numbers with their names", READ_LOGS)
     return tuple(forms)
+
+
+def _refuse_alike(inside: Inside, logs: Sequence[tuple[str, Path]]) -> None:
+    """UnfitError where the first log says no text, so that no arms can be found in any of them.
+
+    To read all of them may take long.
+    """
+    if len(logs) < 3:
+        return
+    ends = [run_in_log(file, name, {}).fields for name, file in (logs[0], logs[-1])]
+    if any(float_of(str(value)) is None for value in ends[0].values()):
+        return
+    numbers = [key for key in ends[0] if ends[0][key] != ends[1].get(key, ends[0][key])]
+    mistake = "neither the names of its logs nor a text in them tell arms apart"
+    advice = f"name a number that does, as in --arm {numbers[0]}" if numbers else "add such a line"
+    raise unfit(inside.path, mistake, "a line such as `method: mixup` in each", advice)
 
 
 def _with_runs(form: Form, inside: Inside) -> Form:

@@ -7,6 +7,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -39,18 +40,19 @@ class Way(NamedTuple):
     forms: Callable[[], tuple[Form, ...]]
 
 
-def ways_of(path: Path, root: Path) -> list[Way]:
+def ways_of(path: Path, root: Path, *, asked: bool = False) -> list[Way]:
     """How the results at ``path`` may be imported by a claim in the folder ``root`` above it.
 
     ClaimError where there is nothing, or no form that is known. The forms of a way are looked for
-    when they are asked for; UnfitError where results are of another form.
+    when they are asked for; UnfitError where results are of another form. ``asked``: an option
+    names the field of the arms, or the number.
     """
     if not path.exists():
         raise _nothing(path)
     place = path.resolve().relative_to(root.resolve()).as_posix()
     if path.is_file():
         return [Way("a file", lambda: (_of_file(path, place),))]
-    inside = Inside(path, root, _files(path))
+    inside = Inside(path, root, _files(path), asked)
     ways = [
         Way(words, partial(find, inside)) for words, there, find in WAYS if getattr(inside, there)
     ]
@@ -60,6 +62,16 @@ def ways_of(path: Path, root: Path) -> list[Way]:
         expected = f"files {', '.join((*FORMS, *LOGS))}, or the folder of a tracker"
         raise refused(path, "no results are in this folder", expected, "name their folder")
     return ways
+
+
+def _noted(inside: Inside, find: Callable[[Inside], tuple[Form, ...]]) -> tuple[Form, ...]:
+    """The forms of a way, of which the first says which links to folders were not followed."""
+    first, *others = find(inside)
+    links = [each for each in inside.path.rglob("*") if each.is_symlink() and each.is_dir()]
+    if not links:
+        return (first, *others)
+    note = f"not followed, links to folders: {named([inside.below(each) for each in links])}"
+    return (replace(first, notes=(*first.notes, note)), *others)
 
 
 def _nothing(path: Path) -> ClaimError:

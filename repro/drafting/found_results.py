@@ -105,7 +105,8 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     above = path.resolve().parent
     base = root if path.resolve().is_relative_to(root.resolve()) else above
     lost: list[tuple[Way, ClaimError | DataError]] = []
-    ways = ways_of(path, base)
+    asked = bool(hints.arm or hints.measure)
+    ways = ways_of(path, base, asked=asked)
     for place, way in enumerate(ways):
         try:
             at, forms = base, way.forms()
@@ -392,7 +393,7 @@ def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hint
     arms = [name for name in columns if name != seed and name.casefold() not in COUNTERS]
     complete = all(arm in row for arm in arms for run in runs for row in run.rows)
     known = list(runs[0].fields)
-    if hints.measure and hints.measure not in known:
+    if hints.measure and hints.measure not in (*known, *columns):
         raise no_field(path, hints.measure, columns, "number", "measure")
     if (
         not path.is_file()

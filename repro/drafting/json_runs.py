@@ -140,7 +140,8 @@ def _wrapped(document: Mapping[str, Any]) -> FoundRecords | None:
     if len(names) != 1:
         return None
     inner = document[names[0]]
-    ways = (_of_lists, _of_objects, _of_values, _of_series)
+    bare = any(key.isdigit() for each in inner.values() if isinstance(each, dict) for key in each)
+    ways = (_of_lists, *(() if bare else (_of_objects,)), _of_values, _of_series)
     found = next((found for way in ways if (found := way(inner)) is not None), None)
     return found and FoundRecords(f"{found.words}, below '{names[0]}'", found.records)
 

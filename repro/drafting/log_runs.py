@@ -142,7 +142,7 @@ def _full_name(pair: NamedValue, befores: dict[str, set[str]]) -> str:
 
 def pairs_in(line: str) -> Iterator[NamedValue]:
     """Every name and value in a line; a value of several words only where it is alone there."""
-    if len(line) > LONGEST:
+    if len(line) > LONGEST or (":" not in line and "=" not in line):
         return
     parts = _APART.split(_UNIT.sub("", line).translate(_BRACKETS))
     before: list[str] = []

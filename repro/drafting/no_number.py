@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from repro.drafting.run_fields import COUNTERS, named, refused, with_cells
+from repro.drafting.run_fields import COUNTERS, named, refused, unfit, with_cells
 from repro.evidence.imports.importer import FoundRun
 from repro.evidence.readings import short
 from repro.schema.cells import Percent
@@ -47,26 +47,34 @@ def refuse_lacking(
     for arm, run in zip(arms, runs, strict=True):
         for name in {name for row in run.rows for name in row} - {*told}:
             having.setdefault(name, set()).add(arm)
+    if asked and asked not in having and any(asked in run.fields for run in runs):
+        refuse_commas(path, runs, asked)
+        refuse_printed(path, runs, asked)
+        there = [run for run in runs if asked in run.fields]
+        mistake = f"no number stands in '{short(asked)}', but {_cells(there, asked)}"
+        raise unfit(path, mistake, "a number in every arm", f"compare another: {named(having)}")
     names = [asked] if asked else [name for name in having if name.casefold() not in COUNTERS]
     for name in names:
         for arm in dict.fromkeys(arms) if name in having else ():
             if arm in having[name]:
                 continue
-            cells = Counter(
-                str(run.fields.get(name, "")).strip()
-                for of, run in zip(arms, runs, strict=True)
-                if of == arm
-            )
-            if not asked and "" in cells:
+            mine = [run for of, run in zip(arms, runs, strict=True) if of == arm]
+            if not asked and any(str(run.fields.get(name, "")).strip() == "" for run in mine):
                 continue
-            said = ", ".join(
-                f"{short(cell) or 'nothing'} in {number_of(count, 'cell' if cell else 'run')}"
-                for cell, count in cells.most_common(3)
-            )
-            mistake = f"arm '{short(arm)}' has no value of '{short(name)}': {said}"
+            refuse_commas(path, mine, name)
+            mistake = f"arm '{short(arm)}' has no value of '{short(name)}': {_cells(mine, name)}"
             others = named([other for other in having if len(having[other]) == len({*arms})])
             advice = f"leave that arm out, or compare another number: {others}"
             raise refused(path, mistake, "a number in every arm", advice)
+
+
+def _cells(runs: Sequence[FoundRun], name: str) -> str:
+    """What stands in the place of a number, and how often."""
+    cells = Counter(str(run.fields.get(name, "")).strip() for run in runs)
+    return ", ".join(
+        f"{short(cell) or 'nothing'} in {number_of(count, 'cell' if cell else 'run')}"
+        for cell, count in cells.most_common(3)
+    )
 
 
 def refuse_percent(path: Path, runs: Sequence[FoundRun], arms: Sequence[str], measure: str) -> None:
