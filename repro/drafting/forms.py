@@ -54,7 +54,9 @@ def ways_of(path: Path, root: Path, *, asked: bool = False) -> list[Way]:
         return [Way("a file", lambda: (_of_file(path, place),))]
     inside = Inside(path, root, _files(path), asked)
     ways = [
-        Way(words, partial(find, inside)) for words, there, find in WAYS if getattr(inside, there)
+        Way(words, partial(_noted, inside, find))
+        for words, there, find in WAYS
+        if getattr(inside, there)
     ]
     if _of_tracker(path, place, look=False):
         ways.insert(0, Way("the store of a tracker", partial(_of_tracker, path, place)))

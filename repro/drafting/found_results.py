@@ -261,7 +261,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     told |= {task}
     refuse_lacking(path, runs, arms, told, hints.measure)
     measure, said = _measure(path, _measured(runs, arms, told, hints.measure), hints, runs)
-    refuse_percent(path, runs, arms, measure)
+    refuse_percent(path, ((run.place, row.get(measure)) for run in runs for row in run.rows))
     lost = tasks_left_out(runs, task, measure)
     kept = [place for place, run in enumerate(runs) if task_of(run, task) not in lost]
     found = [found[place] for place in kept]
@@ -410,6 +410,7 @@ def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hint
         mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
         advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
         raise refused(path, mistake, "the results of several runs", advice)
+    refuse_percent(path, ((f"'{arm}'", run.rows[0][arm]) for arm in arms for run in runs))
     values = {
         arm: [
             FoundValue(seed_of(path, run, seed) if seed else place, run.rows[0][arm])

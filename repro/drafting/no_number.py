@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from repro.drafting.run_fields import COUNTERS, named, refused, unfit, with_cells
@@ -77,15 +77,14 @@ def _cells(runs: Sequence[FoundRun], name: str) -> str:
     )
 
 
-def refuse_percent(path: Path, runs: Sequence[FoundRun], arms: Sequence[str], measure: str) -> None:
-    """ClaimError where some runs have a number with a percent sign, and others without."""
+def refuse_percent(path: Path, values: Iterable[tuple[str, float | None]]) -> None:
+    """ClaimError where some values have a percent sign, and others none; each with its place."""
     first: dict[bool, str] = {}
-    for arm, run in zip(arms, runs, strict=True):
-        for value in (row[measure] for row in run.rows if measure in row):
-            if value is not None:
-                first.setdefault(isinstance(value, Percent), f"{value:g} in {run.place} of '{arm}'")
+    for place, value in values:
+        if value is not None:
+            first.setdefault(isinstance(value, Percent), f"{value:g} in {place}")
     if len(first) > 1:
         mistake = (
-            f"'{short(measure)}' has a percent sign in some runs: {first[True]}, {first[False]}"
+            f"some numbers have a percent sign, and others none: {first[True]}, {first[False]}"
         )
         raise refused(path, mistake, "one unit", "write all of them with it, or none")

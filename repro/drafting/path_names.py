@@ -112,7 +112,7 @@ def labels_of(templates: Sequence[str]) -> list[str]:
 def _tidied(label: str) -> str:
     label = re.sub(r"(?i)(seeds?[_=-]?)?\{(seed|run|folder)\}|\*", "", label).strip("/_-. ,")
     parts = label.split("/")
-    return parts[0] if len(set(parts)) == 1 else label  # PPO/PPO_0
+    return parts[0] if len({part.casefold() for part in parts}) == 1 else label  # PPO/PPO_0
 
 
 def common(split: Sequence[Sequence[str]]) -> int:
