@@ -205,12 +205,6 @@ def test_a_cell_that_is_no_number_is_refused(rows: tuple[str, ...]) -> None:
     assert "to do: " in done.stderr
 
 
-def test_a_table_of_decimal_commas_is_told() -> None:
-    lines = [each.replace(",", ";").replace(".", ",") for each in rows_of()]
-    done = compared(table("arm;seed;error", *lines))
-    assert (done.returncode, "write a decimal point" in done.stderr) == (2, True)
-
-
 # names
 
 
