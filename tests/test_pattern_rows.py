@@ -154,4 +154,5 @@ def test_a_pattern_may_find_decimal_commas() -> None:
     for lines in (("loss 999", "loss 1,234"), ("loss 91.2%", "loss 0.912")):
         with pytest.raises(DataError, match="the pattern finds what cannot be read"):
             found(*lines)
-    assert found("loss 1,234") == [{}]
+    with pytest.raises(DataError, match="'1,234' of 'loss', which may be one number or another"):
+        found("loss 1,234")

@@ -171,7 +171,7 @@ def _refuse_alike(inside: Inside, logs: Sequence[tuple[str, Path]]) -> None:
     if len(logs) < 3:
         return
     ends = [run_in_log(file, name, {}).fields for name, file in (logs[0], logs[-1])]
-    if any(float_of(str(value)) is None for value in ends[0].values()):
+    if not all(ends) or any(float_of(str(value)) is None for value in ends[0].values()):
         return
     numbers = [key for key in ends[0] if ends[0][key] != ends[1].get(key, ends[0][key])]
     mistake = "neither the names of its logs nor a text in them tell arms apart"
@@ -239,15 +239,13 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 def _of_inspect(inside: Inside) -> tuple[Form, ...]:
-    """All logs below a folder; UnfitError where both forms of them are there."""
-    suffixes = {each.suffix.lower() for each in inside.inspect}
-    inside.names(inside.inspect)
-    if len(suffixes) > 1:
-        mistake = "logs of inspect are there as .eval and as .json"
-        advice = "put those of one form in a folder of their own"
-        raise refused(inside.path, mistake, "logs of one form, a log per run", advice)
-    pattern = inside.below(inside.path / "**" / f"*{inside.inspect[0].suffix}")
-    return (Form("logs of inspect", {"from": "inspect", "path": pattern}),)
+    """All logs below a folder, of one form: `.eval`, where there are such, else `.json`."""
+    names = inside.names(inside.inspect)
+    ending = inside.inspect[0].suffix
+    left = [name for name in names if not name.endswith(ending)]
+    notes = (f"not read, logs in another form: {named(left)}",) if left else ()
+    pattern = inside.below(inside.path / "**" / f"*{ending}")
+    return (Form("logs of inspect", {"from": "inspect", "path": pattern}, notes=notes),)
 
 
 def _of_lm_eval(inside: Inside) -> tuple[Form, ...]:

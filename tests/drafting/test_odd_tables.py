@@ -223,7 +223,8 @@ def test_long_names_stay_apart() -> None:
     ends = (f"{common}mixup", f"{common}plain")
     middle = (f"{common}mixup{common}", f"{common}plain{common}")
     for name, arms in (("ends.csv", ends), ("middle.csv", middle)):
-        done = compared(table("arm,seed,error", *rows_of(arms=arms), name=name))
+        results = table("arm,seed,error", *rows_of(arms=arms), name=name)
+        done = compared(results, "--reports", f"reports_on_{name}")
         assert done.returncode in (0, 1), done.stderr
         for file in Path().glob("*.claim.yaml"):
             (claim,) = load_claims(file)
