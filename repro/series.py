@@ -15,6 +15,7 @@ from repro.errors import DataError, printable
 from repro.schema.base import Spec
 from repro.schema.cells import Percent, float_of, plain_values, refuse_mixed, with_points
 from repro.schema.messages import choose
+from repro.schema.rows import head_of, is_numeral
 
 MOST_ROWS: Final = 1_000_000
 MOST_NAMES: Final = 10_000
@@ -64,13 +65,14 @@ def records_in(
     """The rows of a JSON object (one), of a CSV, or of JSON lines; ValueError for anything else.
 
     A value inside an object has its dotted path as its name. A JSON with an object in each line is
-    read as such. ``appended``: several attempts may have written to a CSV, each with its header.
+    read as such, and an empty one has no row. ``appended``: several attempts may have written to a CSV, each with its header.
     ``said`` takes what a reader should know of how it was read.
     """
     try:
         if form == "csv":
             return _csv(text, {} if said is None else said, appended=appended)
-        return _json(text) if form == "file" and not in_lines(text) else _json_lines(text)
+        lines = form == "jsonl" or in_lines(text) or not text.strip()
+        return _json_lines(text) if lines else _json(text)
     except (csv.Error, RecursionError) as error:
         raise ValueError(str(error)) from error
 
@@ -158,7 +160,7 @@ def _json_lines(text: str) -> list[Record]:
 
 
 def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
-    head, above, separator = _head(text)
+    head, above, separator = head_of(text)
     if above:
         said[f"lines above the header that begin with # are comments: {above} left out"] = None
     body = text[head:]
@@ -224,59 +226,13 @@ def _names(header: Sequence[str]) -> list[str]:
     return names
 
 
-def _head(text: str) -> tuple[int, int, str]:
-    """Where the header begins, how many lines above it are comments, and what separates cells.
-
-    A line with a # before it is the header itself, where it has as many cells as the line below,
-    and numbers stand in that one alone.
-    """
-    at, above, last = 0, 0, -1
-    while text.startswith("#", at) or text.startswith(("\n", "\r"), at):
-        above += text.startswith("#", at)
-        last = at if text.startswith("#", at) else last
-        end = text.find("\n", at)
-        at = len(text) if end < 0 else end + 1
-    first, below = _line(text, at)
-    if above:
-        commented = text[last:at].strip()
-        separator = _separator(commented, first)
-        header, cells = commented.lstrip("#").split(separator), first.split(separator)
-        named = len(header) == len(cells) > 1 and not any(map(_is_numeral, header))
-        if named and any(map(_is_numeral, cells)):
-            return last, above - 1, separator
-    return at, above, _separator(first, below)
-
-
-def _line(text: str, at: int) -> tuple[str, str]:
-    """A line, and the one below it."""
-    end = text.find("\n", at)
-    if end < 0:
-        return text[at:], ""
-    second = text.find("\n", end + 1)
-    return text[at:end], text[end + 1 : second if second >= 0 else len(text)]
-
-
-def _separator(header: str, below: str) -> str:
-    """What separates most cells of the header, and as many of the line below if there is such."""
-
-    def rank(separator: str) -> tuple[bool, int]:
-        count = header.count(separator)
-        return count > 0 and count == below.count(separator), count
-
-    return max(",;\t", key=rank)
-
-
-def _is_numeral(cell: str) -> bool:
-    return float_of(cell.strip().replace(",", ".")) is not None
-
-
 def _refuse_headerless(names: Sequence[str], records: Sequence[Record]) -> None:
     """ValueError where the first line is a row as others are: numbers, or a text that comes again.
 
     A name may be a number beside others that are none, as in `seed,64,128`.
     """
     named = [name for name in names if name.strip()]
-    numbers = [name for name in named if _is_numeral(name)]
+    numbers = [name for name in named if is_numeral(name)]
     again = any(
         record.get(name) == name for name in named if name not in numbers for record in records
     )

@@ -284,9 +284,9 @@ def _of_files(inside: Inside) -> tuple[Form, ...]:
 
 def _of_several_inside(inside: Inside, names: Sequence[str]) -> tuple[Form, ...]:
     """JSON files with several runs each, which say their seeds; none where no file has them."""
-    root = inside.root.resolve()
+    files = dict(zip(inside.names(inside.results), inside.results, strict=True))
     runs = {
-        name: several_inside(root / name, name)
+        name: several_inside(files[name], name)
         for name in names
         if name.casefold().endswith(".json")
     }

@@ -20,7 +20,7 @@ from repro.drafting.forms import Way, forms_of_chart, ways_of
 from repro.drafting.json_runs import is_series
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.no_number import (
-    refuse_commas,
+    refuse_odd,
     refuse_lacking,
     refuse_percent,
     refuse_printed,
@@ -402,7 +402,7 @@ def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hint
         or not complete
         or any(len(run.rows) != 1 for run in runs)
     ):
-        refuse_commas(path, runs, hints.measure)
+        refuse_odd(path, runs, hints.measure)
         refuse_printed(path, runs, hints.measure)
         mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
         raise unfit(path, mistake, "one that differs between arms", "name it: --arm FIELD")
@@ -454,7 +454,7 @@ def _measure(
     if hints.measure and hints.measure in names:
         return hints.measure, f"the number '{hints.measure}'"
     if not names or hints.measure:
-        refuse_commas(path, runs, hints.measure)
+        refuse_odd(path, runs, hints.measure)
         refuse_printed(path, runs, hints.measure)
     if hints.measure:
         raise no_field(path, hints.measure, names, "number", "measure")

@@ -74,7 +74,8 @@ def runs_in_json(path: Path) -> tuple[str, tuple[FoundRun, ...]]:
 
 def several_inside(path: Path, place: str) -> tuple[FoundRun, ...]:
     """The runs in a JSON file whose names or fields say that they are seeds; else none."""
-    if in_lines(read_json(path)):
+    text = read_json(path)
+    if in_lines(text) or not text.strip():
         return ()
     document = _document(path)
     found = _list_of_seeds(document) or (_of_seeds(document) if _is_object(document) else None)
@@ -192,11 +193,14 @@ def _of_values(document: Mapping[str, Any]) -> FoundRecords | None:
     lists = {arm: each for arm, each in lists.items() if each}
     if any(arm.casefold() in SPLITS for arm in lists):
         return None
-    if len(lists) < 2 or any(len({len(v) for v in each.values()}) > 1 for each in lists.values()):
+    if len(lists) < 2:
         return None
     shared = set.intersection(*(set(each) for each in lists.values()))
     seeds = next((name for name in shared if name.casefold() in (*SEEDS, "seeds")), None)
     names = [name for name in next(iter(lists.values())) if name in shared and name != seeds]
+    for arm, each in lists.items():
+        if names and len({len(each[name]) for name in shared}) > 1:
+            raise ValueError(f"the lists of '{arm}' are not of one length: {named(sorted(shared))}")
     for name in names if seeds is None else ():
         if is_series(name, LOGGED) and not all(
             _has_mean(document[arm], each[name]) for arm, each in lists.items()

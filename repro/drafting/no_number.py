@@ -10,20 +10,22 @@ from pathlib import Path
 from repro.drafting.run_fields import COUNTERS, named, refused, unfit, with_cells
 from repro.evidence.imports.importer import FoundRun
 from repro.evidence.readings import short
-from repro.schema.cells import Percent
+from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of
 
-_COMMA = re.compile(r"[-+]?\d+,\d+")
+_MINUS = "\N{MINUS SIGN}"
 _PRINTED = re.compile(r"[-+]?[\d.]+ ?%?\s*(?:±|\+/?-|\\pm|\$\\pm\$)\s*[\d.]+.*|[\d.]+ ?\([\d.]+\)")
 """A mean as papers print it, with its sd or error."""
 
 
-def refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
-    """ClaimError for the first number with a comma, of any name where none is given."""
+def refuse_odd(path: Path, runs: Sequence[FoundRun], name: str) -> None:
+    """ClaimError for the first number that is none, such as `1,234`, of any name if none is given."""
     for run in runs:
         for key, value in run.fields.items():
-            if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
-                with_cells(path, [run], key)
+            if name in ("", key) and isinstance(value, str):
+                cell = value.strip()
+                if is_odd(cell.removeprefix(_MINUS)) or cell.startswith(_MINUS):
+                    with_cells(path, [run], key)
 
 
 def refuse_printed(path: Path, runs: Sequence[FoundRun], name: str) -> None:
@@ -48,7 +50,7 @@ def refuse_lacking(
         for name in {name for row in run.rows for name in row} - {*told}:
             having.setdefault(name, set()).add(arm)
     if asked and asked not in having and any(asked in run.fields for run in runs):
-        refuse_commas(path, runs, asked)
+        refuse_odd(path, runs, asked)
         refuse_printed(path, runs, asked)
         there = [run for run in runs if asked in run.fields]
         mistake = f"no number stands in '{short(asked)}', but {_cells(there, asked)}"
@@ -61,7 +63,7 @@ def refuse_lacking(
             mine = [run for of, run in zip(arms, runs, strict=True) if of == arm]
             if not asked and any(str(run.fields.get(name, "")).strip() == "" for run in mine):
                 continue
-            refuse_commas(path, mine, name)
+            refuse_odd(path, mine, name)
             mistake = f"arm '{short(arm)}' has no value of '{short(name)}': {_cells(mine, name)}"
             others = named([other for other in having if len(having[other]) == len({*arms})])
             advice = f"leave that arm out, or compare another number: {others}"

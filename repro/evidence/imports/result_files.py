@@ -128,7 +128,7 @@ class Files(Stepped):
         text = _text(digests.read(beside, root), beside)
         if beside.suffix in (".yaml", ".yml"):
             return dict(flat(parse_document(text, str(beside)).data))
-        return _records(text, "file", beside)[0]
+        return _in_every(_records(text, "file", beside))
 
     def _read(self, path: Path, text: str, told: dict[str, None]) -> Iterator[RunInFile]:
         """The runs in a file; ``told`` takes what is to be said of how it was read."""
@@ -175,7 +175,8 @@ def _sacred_end(path: Path, root: Path, text: str, digests: FilesRead) -> RunEnd
     written = '"steps"' in text or text.strip() == "{}"
     if path.name != "metrics.json" or not written or not beside.is_file():
         return None
-    said = _records(_text(digests.read(beside, root), beside), "file", beside)[0].get("status")
+    found = _records(_text(digests.read(beside, root), beside), "file", beside)
+    said = _in_every(found).get("status")
     return SACRED_ENDS.get(str(said), "failed") if isinstance(said, str) else None
 
 
