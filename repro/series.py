@@ -65,8 +65,8 @@ def records_in(
     """The rows of a JSON object (one), of a CSV, or of JSON lines; ValueError for anything else.
 
     A value inside an object has its dotted path as its name. A JSON with an object in each line is
-    read as such, and an empty one has no row. ``appended``: several attempts may have written to a CSV, each with its header.
-    ``said`` takes what a reader should know of how it was read.
+    read as such, and an empty one has no row. ``appended``: several attempts may have written to a
+    CSV, each with its header. ``said`` takes what a reader should know of how it was read.
     """
     try:
         if form == "csv":

@@ -20,8 +20,8 @@ from repro.drafting.forms import Way, forms_of_chart, ways_of
 from repro.drafting.json_runs import is_series
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.no_number import (
-    refuse_odd,
     refuse_lacking,
+    refuse_odd,
     refuse_percent,
     refuse_printed,
 )

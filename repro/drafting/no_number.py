@@ -19,7 +19,7 @@ _PRINTED = re.compile(r"[-+]?[\d.]+ ?%?\s*(?:±|\+/?-|\\pm|\$\\pm\$)\s*[\d.]+.*|
 
 
 def refuse_odd(path: Path, runs: Sequence[FoundRun], name: str) -> None:
-    """ClaimError for the first number that is none, such as `1,234`, of any name if none is given."""
+    """ClaimError for the first cell such as `1,234`, of any name where none is given."""
     for run in runs:
         for key, value in run.fields.items():
             if name in ("", key) and isinstance(value, str):

@@ -117,6 +117,18 @@ def test_a_header_may_begin_with_a_mark_of_comments(header: str) -> None:
     is_read(compared(results="results.csv"), "a column per arm: mixup, plain")
 
 
+@pytest.mark.parametrize("above", ["# made by hand\n", "#"])
+def test_a_tidy_table_below_a_comment_is_its_own_evidence(above: str) -> None:
+    """The claim reads it as it is, and names its mistakes by the lines of the file."""
+    rows = (f"{arm},{seed},error,{value}" for arm, seed, value in VALUES)
+    text = above + "\n".join(("arm,seed,measurement,value", *rows))
+    write({"results.csv": text})
+    is_read(compared(results="results.csv"))
+    write({"results.csv": f"{text}\nmixup,5,error,x\n"})
+    done = repro("verify", "mixup_vs_plain.claim.yaml")
+    assert f"results.csv:{12 + above.count(chr(10))}:15: row " in done.stderr
+
+
 def test_a_row_that_is_commented_out_is_asked_about() -> None:
     is_refused(compared(results=table(more="#mixup,5,9.9\n")), "line 12 begins with #")
 
