@@ -99,7 +99,14 @@ class RuleError(SpecError):
 
 
 class ClaimError(ReproError):
-    """A well-formed request that means nothing, such as a test of means that do not vary."""
+    """A well-formed request that means nothing, such as a test of means that do not vary.
+
+    ``advice`` is what to do about it, the end of the message; empty where that says nothing.
+    """
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        self.advice = advice
+        super().__init__(f"{message}; {advice}" if advice else message)
 
 
 class TooFewError(ClaimError):

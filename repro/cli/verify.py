@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from repro.specs.claim import Claim
     from repro.verify import Options, Verified
 
+MOST_STEPS = 3
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
 
 Train = Annotated[
@@ -236,9 +237,9 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
         name = "fragile" if verdict.conclusion in words.DECIDED else "flags"
         rest += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
     sentence = printable(clean(verdict.sentence).replace(MINUS, "-"))
-    console = _console(err=err)
+    console, steps = _console(err=err), _to_do(document)
     if console is None:
-        for line in (head + word + rest, f"  {sentence}", f"  {page}"):
+        for line in (head + word + rest, f"  {sentence}", *steps, f"  {page}"):
             say(line, err=err)
         return
     from rich.text import Text
@@ -248,8 +249,21 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     width = max(console.width - 2, 20)
     for line in wrap(sentence, width, break_long_words=False, break_on_hyphens=False):
         console.print(Text(f"  {line}"), soft_wrap=True)
+    for step in steps:
+        console.print(Text(step), soft_wrap=True)
     link = f"link {page.resolve().as_uri()}"
     console.print(Text("  ").append(printable(str(page)), link), soft_wrap=True)
+
+
+def _to_do(document: Document) -> list[str]:
+    """What to do about evidence that carries no conclusion, and the command for it, a line each."""
+    from repro.schema.numbers import clean
+
+    found: list[str] = []
+    for step in () if document.verdict.conclusion else document.changes[:MOST_STEPS]:
+        found.append(f"  to do: {printable(clean(step.text))}")
+        found += [f"    {printable(step.command)}"] if step.command else []
+    return found
 
 
 def tell_status(

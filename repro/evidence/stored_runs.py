@@ -42,6 +42,9 @@ class TrainedHere(EvidenceSource):
     ) -> tuple[Replicate, ...]:
         """Each run as it is stored: finished, diverged, missing, stale or damaged."""
         planned = tuple(runs)
+        if not store.exists():
+            why = f"There is no store at {store.root}"
+            return tuple(Replicate(r.replicate, r.key, "missing", {}, {}, {}, why) for r in planned)
         found = tuple(_replicate(measurements, run, store) for run in planned)
         if any(each.state == "missing" for each in found):
             return tuple(_told_if_edited(found, planned, store))

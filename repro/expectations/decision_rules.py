@@ -120,7 +120,8 @@ def _against_smallest_effect(result: TestResult, direction: Direction, smallest:
     if result.test in WITHOUT_INTERVAL:
         raise ClaimError(
             f"a smallest effect needs an interval in the units of the measurement, and "
-            f"{result.test} has none; use welch, student, paired or yuen"
+            f"{result.test} has none",
+            advice="use welch, student, paired or yuen",
         )
     sign, interval = _SIGN[direction], known(result.interval)
     low, high = sorted((sign * interval.low, sign * interval.high))

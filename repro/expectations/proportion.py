@@ -256,8 +256,8 @@ def _require_partners(names: list[str], a: Sample, b: Sample) -> None:
     ]
     if alone:
         raise TooFewError(
-            f"units are matched by number, and some have no partner: {'; '.join(alone)}; leave "
-            "them out of every arm, or add their partners"
+            f"units are matched by number, and some have no partner: {'; '.join(alone)}",
+            advice="leave them out of every arm, or add their partners",
         )
 
 

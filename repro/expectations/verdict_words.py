@@ -79,6 +79,20 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """One reason why evidence carries no conclusion, and what to do about just that.
+
+    ``options`` are those with which the claim is verified again, once that is done; None where the
+    same command would change nothing.
+    """
+
+    validity: Validity
+    reason: str
+    remedy: str
+    options: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """The conclusion of one expectation, or of several joined.
 

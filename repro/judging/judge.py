@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from repro.errors import ClaimError
 from repro.evidence.evidence import Evidence
-from repro.expectations.verdict_words import Finding, Validity
+from repro.expectations.verdict_words import Fault, Finding, Validity
 from repro.judging import document as doc
 from repro.judging.document_parts import FamilyMember, FamilyPart
 from repro.judging.gather import apply_divergence_policy
@@ -23,6 +23,7 @@ from repro.stats.anytime import EProcessResult
 class Judgement:
     """A claim, its evidence, and what they say; ``finding`` is absent unless VALID.
 
+    ``faults`` are why the evidence carries no conclusion; none where it does.
     ``quality`` is what is odd about the evidence, whatever a test says of it.
     ``past`` is what is on record about the claim. ``family`` is present once it was judged among
     the others of its family, and ``alone`` is what it found before that.
@@ -31,8 +32,7 @@ class Judgement:
     claim: Claim
     evidence: Evidence
     canaries: tuple[doc.Canary, ...]
-    validity: Validity
-    reason: str
+    faults: tuple[Fault, ...]
     judged: tuple[Judged, ...]
     finding: Finding | None
     quality: Quality
@@ -44,6 +44,16 @@ class Judgement:
     def valid(self) -> bool:
         """Whether the evidence carries a conclusion."""
         return self.finding is not None
+
+    @property
+    def validity(self) -> Validity:
+        """Whether the evidence can be used at all."""
+        return self.faults[0].validity if self.faults else Validity.VALID
+
+    @property
+    def reason(self) -> str:
+        """The reasons of all faults."""
+        return "; ".join(fault.reason for fault in self.faults)
 
     @property
     def decisive(self) -> tuple[Judged, ...]:
@@ -60,9 +70,9 @@ def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
     judged = tuple(
         judge(expectation, claim, evidence.read) for expectation in claim.expectations if testable
     )
-    validity, reason = judge_validity(claim, evidence, canaries, judged, quality)
-    finding = joined(claim, judged) if validity is Validity.VALID else None
-    return Judgement(claim, evidence, canaries, validity, reason, judged, finding, quality)
+    faults = judge_validity(claim, evidence, canaries, judged, quality)
+    finding = None if faults else joined(claim, judged)
+    return Judgement(claim, evidence, canaries, faults, judged, finding, quality)
 
 
 def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.errors import ClaimError
-from repro.evidence.evidence import Evidence, Replicate
+from repro.evidence.evidence import Evidence
 from repro.expectations.base import pair
 from repro.expectations.kinds import kind_of
 from repro.expectations.sequential import SEQUENTIAL
-from repro.expectations.verdict_words import Conclusion, Validity, Verdict
+from repro.expectations.verdict_words import Conclusion, Fault, Validity, Verdict
 from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file
 from repro.judging.document_parts import DesignPart
-from repro.judging.interim import reversals
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
@@ -119,11 +118,6 @@ LARGER = {
 
 NEXT = "Judge it at the next scale of its file, {scale}, which has a verdict of its own."
 
-DRIFTED = doc.ScaleStep(
-    text="Find out in what the first seeds differ from the later ones, and judge new ones.",
-    command=None,
-)
-
 
 def what_would_change(
     claim: Claim,
@@ -131,8 +125,9 @@ def what_would_change(
     verdict: Verdict,
     judged: tuple[Judged, ...],
     design: tuple[DesignPart, ...],
+    faults: tuple[Fault, ...],
 ) -> tuple[doc.ScaleStep, ...]:
-    """Steps that would change the verdict, nearest first."""
+    """Steps that would change the verdict, nearest first; ``faults`` are those of the evidence."""
     file = shown_file(claim.file)
     deciding = [part for part in judged if part.expectation.role == "decisive"]
     steps = []
@@ -156,8 +151,10 @@ def what_would_change(
                 ]
                 steps += [_holm(part, claim, len(deciding)) for part in contradicted]
     else:
-        drifted = bool(reversals(claim, judged))
-        steps.append(DRIFTED if drifted else _mend(claim, evidence, verdict.validity, file))
+        again = f"repro verify {file} --scale {claim.scale}"
+        remedies = dict.fromkeys((fault.remedy, fault.options) for fault in faults)
+        for remedy, options in remedies:
+            steps.append(_step(remedy, None if options is None else f"{again} {options}".strip()))
     following = claim.declared[claim.declared.index(claim.scale) + 1 :] if claim.declared else ()
     if following:
         text = LARGER.get(following[0], NEXT.format(scale=following[0]))
@@ -179,40 +176,17 @@ def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
     return _step(text, command)
 
 
-def _mend(claim: Claim, evidence: Evidence, validity: Validity, file: str) -> doc.ScaleStep:
-    """What makes evidence valid that is not."""
-    command = f"repro verify {file} --scale {claim.scale}"
-    if validity in (Validity.INCOMPLETE, Validity.STALE):
-        runs = [run for replicates in evidence.arms.values() for run in replicates]
-        if any(run.state in ("missing", "stale") and run.key for run in runs):
-            return _step("Train the seeds that are missing.", command)
-        files = {
-            table.file: None
-            for arm, table in evidence.tables.items()
-            if _lacks_seeds(claim, evidence.arms[arm])
-        }
-        if files:
-            return _step(f"Add the seeds that are missing to {', '.join(files)}.")
-        return _step("Too many runs diverged for the declared number of seeds: plan more seeds.")
-    if validity is Validity.NOT_COMPARABLE:
-        return _step("Change the arms until they are equal in what the claim declares to be equal.")
-    text = "Find out why the control failed or the artefact is damaged, then train again."
-    return _step(text, command)
-
-
 def _step(text: str, command: str | None = None) -> doc.ScaleStep:
     return doc.ScaleStep(text=text, command=command)
 
 
-def _lacks_seeds(claim: Claim, replicates: Sequence[Replicate]) -> bool:
-    """Whether a table has fewer seeds of an arm than were planned, or one that is not finished."""
-    return len(replicates) < claim.seeds.plan or any(run.state == "missing" for run in replicates)
-
-
 def _test(judged: Judged, claim: Claim) -> doc.ScaleStep:
     """What a test that refused the evidence needs; more seeds only where they would help."""
-    help_ = "" if judged.too_few else "More seeds would not help, but what its test asks for: "
-    return _step(f"{heading(judged.expectation, claim)}: {help_}{judged.refused}.")
+    name = heading(judged.expectation, claim)
+    if judged.advice:
+        return _step(f"{name}: {judged.advice}.")
+    help_ = "" if judged.too_few else "more seeds would not help, but what its test asks for: "
+    return _step(f"{name}: {help_}{judged.refused}.")
 
 
 def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:

@@ -12,7 +12,7 @@ from itertools import combinations, product
 
 from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
-from repro.expectations.verdict_words import Flag, FlagKind
+from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.data_signs import (
@@ -48,10 +48,10 @@ UNIT_NAMES = {100: "one may be in percent and the other a fraction"}
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What is odd about the evidence; ``invalid`` are the reasons why it cannot be used."""
+    """What is odd about the evidence; ``invalid`` are the faults for which it cannot be used."""
 
     flags: tuple[Flag, ...] = ()
-    invalid: tuple[str, ...] = ()
+    invalid: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,8 @@ class Gate:
     evidence: Evidence
     tables: Sequence[TableOfValues]
     found: list[Flag] = field(default_factory=list)
-    invalid: list[str] = field(default_factory=list)
+    invalid: list[Fault] = field(default_factory=list)
+    copied: set[tuple[str, str]] = field(default_factory=set)
 
     def quality(self) -> Quality:
         """All rules, in the order in which a reader should check them."""
@@ -221,11 +222,28 @@ class Gate:
                 if repeated.copied and (
                     repeated.whole or repeated.chance <= INVALIDATES / looked_at
                 ):
-                    self._flag(FlagKind.COPIED, f"{text} Check which run each value is from.")
-                    self.invalid.append(f"copied values: {text.rstrip('.')}")
+                    self.copied.add((a, b))
+                    both = f"{self._arm(a)} and {self._arm(b)}"
+                    self._flag(FlagKind.COPIED, f"{self._label(table)}: {both} have one's values.")
+                    reason = f"copied values: {text.rstrip('.')}"
+                    self.invalid.append(Fault(Validity.INVALID, reason, self._to_uncopy(a, b)))
                 else:
                     advice = "Check which run each value is from, or declare the granularity."
                     self._flag(FlagKind.SHARED, f"{text} {advice}")
+
+    def _to_uncopy(self, a: str, b: str) -> str:
+        """What to do about two arms that are one: the setting that was not read, or the file."""
+        both = f"{self._arm(a)} and {self._arm(b)}"
+        files = dict.fromkeys(
+            self.evidence.tables[arm].file for arm in (a, b) if arm in self.evidence.tables
+        )
+        if files:
+            return f"Find out which of {both} the values in {', '.join(files)} are of."
+        first, second = (self.claim.arms[arm].configuration for arm in (a, b))
+        differing = "what differs between them"
+        if first is not None and second is not None:
+            differing = first.training().differing(second.training()) or differing
+        return f"{both} ran alike: find out why the program does not read {differing}."
 
     def _in_common(self, table: TableOfValues, arms: tuple[str, str], shared: Shared) -> str:
         a, b = arms
@@ -331,6 +349,8 @@ class Gate:
         level = FALSE_ALARMS / _pairs(self.tables)
         for table in self.tables:
             for a, b in () if table.paired else table.pairs:
+                if (a, b) in self.copied:
+                    continue
                 found = correlated(table.samples[a], table.samples[b], level)
                 if found is not None:
                     r, n = found

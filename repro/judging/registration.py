@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.evidence import Evidence
-from repro.expectations.verdict_words import Validity
 from repro.judging import document_parts as part
 from repro.judging.gather import gather
 from repro.judging.interim import sequential_parts, should_stop
 from repro.judging.judge import Judgement, judge_claim
+from repro.judging.validity import damage
 from repro.machine import package_version
 from repro.registry.claim_log import Entry, Seen
 from repro.registry.registry import Past, Registry
@@ -54,8 +54,7 @@ def recorded(judgement: Judgement, registry: Registry) -> Judgement:
         except StoreUnreachableError:
             raise
         except StoreError as error:
-            reason = str(error).replace("\n", " ")
-            judgement = replace(judgement, validity=Validity.INVALID, reason=reason, finding=None)
+            judgement = replace(judgement, faults=(damage(str(error)),), finding=None)
     return replace(judgement, past=registry.past(claim))
 
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from repro.evidence.evidence import Evidence, Replicate, State
-from repro.expectations.verdict_words import Flag, FlagKind, Validity
+from repro.expectations.kinds import kind_of
+from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
 from repro.judging import document as doc
 from repro.judging.interim import reversals
 from repro.judging.quality import Quality
@@ -25,8 +26,6 @@ from repro.trainers.measurement import ControlledArm
 from repro.trainers.table import Canary
 from repro.trainers.trainer import trainer_of
 
-Problem = tuple[Validity, str]
-
 REASONS = 3
 """How many of the reasons why runs are missing are given."""
 
@@ -37,32 +36,46 @@ def judge_validity(
     canaries: tuple[doc.Canary, ...],
     judged: Sequence[Judged],
     quality: Quality,
-) -> tuple[Validity, str]:
-    """The worst problem's validity, and the reasons of all problems that are as bad.
+) -> tuple[Fault, ...]:
+    """The faults of the evidence that are as bad as the worst; none where it is VALID.
 
     ``judged`` are the expectations of a sequential claim, whose looks may contradict each other.
     """
-    problems = [
+    faults = [
         *_damaged(evidence),
-        *_canaries(canaries),
-        *((Validity.INVALID, reason) for reason in quality.invalid),
+        *_canaries(claim, evidence, canaries),
+        *quality.invalid,
         *_diverged(claim, evidence),
-        *((Validity.INVALID, reason) for reason in reversals(claim, judged)),
+        *(Fault(Validity.INVALID, reason, DRIFTED) for reason in reversals(claim, judged)),
         *_incomparable(claim),
         *_stale(claim, evidence),
         *_incomplete(claim, evidence),
     ]
-    worst = roll_up(validity for validity, _ in problems)
-    return worst, "; ".join(reason for validity, reason in problems if validity is worst)
+    worst = roll_up(fault.validity for fault in faults)
+    return tuple(fault for fault in faults if fault.validity is worst)
 
 
-def _damaged(evidence: Evidence) -> list[Problem]:
+DRIFTED = "Find out in what the first seeds differ from the later ones, and judge new ones."
+
+
+def _damaged(evidence: Evidence) -> Iterator[Fault]:
     """What is damaged, by file; of many the first, and how many more there are."""
     runs = (run for replicates in evidence.arms.values() for run in replicates)
-    found = [_on_one_line(run.problem) for run in runs if run.state == "damaged"]
-    if len(found) > 3:
-        found[3:] = [f"{len(found) - 3} more runs are damaged (`repro runs check` names them)"]
-    return [(Validity.INVALID, problem) for problem in found]
+    found = [run.problem for run in runs if run.state == "damaged"]
+    yield from map(damage, found[:REASONS])
+    if len(found) > REASONS:
+        reason = f"{len(found) - REASONS} more runs are damaged"
+        remedy = "Do the same for the others: `repro runs check` names them all."
+        yield Fault(Validity.INVALID, reason, remedy)
+
+
+def damage(problem: str) -> Fault:
+    """The fault of a file that is not what was stored, from a message that says what to do."""
+    lines = [line.strip() for line in problem.splitlines()]
+    told = [line.removeprefix("to do: ") for line in lines if line.startswith("to do: ")]
+    reason = _on_one_line("\n".join(line for line in lines if not line.startswith("to do: ")))
+    remedy = fmt.sentence("; ".join(told) or "find out what changed it")
+    return Fault(Validity.INVALID, reason, remedy, "")
 
 
 def _on_one_line(problem: str) -> str:
@@ -71,13 +84,27 @@ def _on_one_line(problem: str) -> str:
     return f"{mistake} ({'; '.join(rest)})" if rest else mistake
 
 
-def _canaries(canaries: tuple[doc.Canary, ...]) -> list[Problem]:
+def _canaries(
+    claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]
+) -> Iterator[Fault]:
+    """A control that failed: of values from a table these are checked, others measured again."""
     said = "canary '{}' failed: expected {}, measured {}"
-    return [
-        (Validity.INVALID, said.format(canary.id, canary.expected, canary.measured))
-        for canary in canaries
-        if canary.state == "failed"
-    ]
+    for declared, canary in zip(claim.canaries, canaries, strict=True):
+        if canary.state != "failed":
+            continue
+        reason = said.format(canary.id, canary.expected, canary.measured)
+        label = claim.measurements[declared.measurement].label
+        arms = declared.named or tuple(claim.arms)
+        files = dict.fromkeys(evidence.tables[arm].file for arm in arms if arm in evidence.tables)
+        if files:
+            remedy = f"Correct the values of {label} in {', '.join(files)}: they cannot be right."
+            yield Fault(Validity.INVALID, reason, remedy)
+            continue
+        remedy = (
+            f"{fmt.upper_first(label)} is not measured rightly there. Find the cause (a library, "
+            "a device, a text that the models have seen), then train and measure in a new store."
+        )
+        yield Fault(Validity.INVALID, reason, remedy, "--store NEW_FOLDER")
 
 
 def _in_state(claim: Claim, evidence: Evidence, state: State) -> Iterator[tuple[str, int]]:
@@ -87,38 +114,56 @@ def _in_state(claim: Claim, evidence: Evidence, state: State) -> Iterator[tuple[
         yield f"{claim.arms[arm].label}: {n} of {len(replicates)} runs", n
 
 
-def _diverged(claim: Claim, evidence: Evidence) -> list[Problem]:
+def _diverged(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
     """More than the declared policy allows; under ``worst`` every one counts instead."""
     if claim.seeds.diverged == "worst":
-        return []
-    allowed, lost = claim.seeds.excludable, _in_state(claim, evidence, "diverged")
+        return
+    allowed, lost = claim.seeds.excludable, list(_in_state(claim, evidence, "diverged"))
     rule = f"{allowed} allowed by `seeds: {{diverged: {claim.seeds.diverged}}}`"
-    return [
-        (Validity.INVALID, f"{runs} diverged; {rule}{_why_lost(replicates, 'diverged')}")
-        for (runs, n), replicates in zip(lost, evidence.arms.values(), strict=True)
-        if n > allowed
-    ]
+    remedy = _to_count_diverged(claim, max((n for _, n in lost), default=0))
+    for (runs, n), replicates in zip(lost, evidence.arms.values(), strict=True):
+        if n > allowed:
+            reason = f"{runs} diverged; {rule}{_why_lost(replicates, 'diverged')}"
+            yield Fault(Validity.INVALID, reason, remedy)
 
 
-def _stale(claim: Claim, evidence: Evidence) -> list[Problem]:
+def _to_count_diverged(claim: Claim, lost: int) -> str:
+    """What a claim may declare of ``lost`` diverged runs an arm: only what its rules allow."""
+    ways, seeds, looks = [], claim.seeds, claim.sequential is not None and claim.sequential.looks
+    ordered = claim.sequential is None and all(
+        kind_of(each).by_order(each) for each in claim.expectations
+    )
+    if ordered:
+        ways.append("`worst` counts it as worse than any other run")
+    if lost < seeds.min and not looks:
+        more = ""
+        if seeds.plan - lost < seeds.min:
+            fewer = f"`min: {seeds.plan - lost}`"
+            more = f", with {fewer if seeds.values else f'`plan: {seeds.min + lost}`'}"
+        ways.append(f"`exclude<={lost}` leaves up to {lost} of each arm out{more}")
+    if not ways:
+        return "Find out why they diverged: no policy allows for so many. Then judge new seeds."
+    return f"Say in `seeds: {{diverged: ...}}` what a run that diverges counts: {'; '.join(ways)}."
+
+
+def _stale(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
     """Runs of an older revision of a component, or of a program before files of it were edited."""
-    problems = []
     counts = _in_state(claim, evidence, "stale")
     for (runs, n), replicates in zip(counts, evidence.arms.values(), strict=True):
         edited = {", ".join(run.edited) for run in replicates if run.edited}
-        why = "are of an older revision"
+        why, remedy = "are of an older revision", "Train them again."
         if edited:
             why = f"were made before an edit of {'; '.join(sorted(edited))}"
-        problems += [(Validity.STALE, f"{runs} {why}")] if n else []
-    return problems
+            remedy = "Train them again; or undo the edit, and the runs that are there count."
+        if n:
+            yield Fault(Validity.STALE, f"{runs} {why}", remedy, "")
 
 
-def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
+def _incomplete(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
     """A planned seed that is missing: to conclude without it would be to stop when it suits.
 
     A table may have more seeds than were planned, and all of them count.
     """
-    problems = []
     for arm, replicates in evidence.arms.items():
         if arm in evidence.published:
             continue
@@ -127,8 +172,9 @@ def _incomplete(claim: Claim, evidence: Evidence) -> list[Problem]:
             runs = [run for run in replicates if run.task == task]
             place = f"{label}, task {task}" if task else label
             if reason := _too_few_runs(claim, place, runs):
-                problems.append((Validity.INCOMPLETE, reason))
-    return problems
+                trained = any(run.key for run in runs)
+                remedy = _to_complete(claim, evidence, arm, runs)
+                yield Fault(Validity.INCOMPLETE, reason, remedy, "" if trained else None)
 
 
 def _too_few_runs(claim: Claim, place: str, replicates: Sequence[Replicate]) -> str:
@@ -146,6 +192,28 @@ def _too_few_runs(claim: Claim, place: str, replicates: Sequence[Replicate]) -> 
     return reason + _why_lost(replicates, "missing")
 
 
+def _to_complete(
+    claim: Claim, evidence: Evidence, arm: str, replicates: Sequence[Replicate]
+) -> str:
+    """What brings the runs of an arm, or of one task of it, to those that were planned."""
+    missing = [run for run in replicates if run.state == "missing"]
+    if any(run.key for run in missing):
+        nowhere = next((run.problem for run in missing if run.problem), "")
+        if nowhere:
+            return f"{nowhere}: name the store that has the runs with --store, or train them."
+        return "Train the seeds that are missing; where they failed, correct what they say first."
+    source = evidence.tables.get(arm)
+    if source is None or (not missing and len(replicates) >= claim.seeds.plan):
+        return (
+            f"Raise `seeds: {{plan: {claim.seeds.plan}}}`, so that {claim.seeds.min} finish "
+            "although some diverge."
+        )
+    if missing:
+        return f"Give each run in {source.file} its value, or `diverged` if it has none."
+    lost = claim.seeds.plan - len(replicates)
+    return f"Add {fmt.number_of(lost, 'seed')} of {claim.arms[arm].label} to {source.file}."
+
+
 def _why_lost(replicates: Sequence[Replicate], state: State) -> str:
     """What is known of imported runs without a value: the most frequent reasons, each once."""
     without = [run for run in replicates if run.state == state and not run.key]
@@ -154,9 +222,16 @@ def _why_lost(replicates: Sequence[Replicate], state: State) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
-def _incomparable(claim: Claim) -> list[Problem]:
-    reasons = [_parameters(claim), *(_same(claim, name) for name in claim.comparable.same)]
-    return [(Validity.NOT_COMPARABLE, reason) for reason in reasons if reason]
+def _incomparable(claim: Claim) -> Iterator[Fault]:
+    """What the claim declares to be the same, and is not, or is not stated."""
+    declared = {"parameters_within": _parameters(claim)}
+    declared |= {name: _same(claim, name) for name in claim.comparable.same}
+    for name, reason in declared.items():
+        if reason:
+            key = name if name == "parameters_within" else f"same: [{name}]"
+            done = "State it for each arm" if "not stated" in reason else "Make the arms the same"
+            remedy = f"{done}, or take it out of `comparable: {{{key}}}` if it may differ."
+            yield Fault(Validity.NOT_COMPARABLE, reason, remedy)
 
 
 def _parameters(claim: Claim) -> str:

@@ -64,8 +64,9 @@ NOTHING = Finding(Conclusion.INCONCLUSIVE, 1.0, 1.0)
 class Judged:
     """One expectation with its finding; ``result`` is absent where the test ``refused``, and why.
 
-    ``too_few``: it was refused for want of data, so that more seeds would help. An expectation
-    that repeats the paper's own rule has a result and finds nothing.
+    ``too_few``: it was refused for want of data, so that more seeds would help. ``advice`` is
+    what to do about it, where the test knows. An expectation that repeats the paper's own rule has
+    a result and finds nothing.
     """
 
     expectation: Expectation
@@ -73,6 +74,7 @@ class Judged:
     finding: Finding
     refused: str = ""
     too_few: bool = False
+    advice: str = ""
 
     @property
     def conclusion(self) -> Conclusion:
@@ -88,10 +90,11 @@ def judge(expectation: Expectation, claim: Claim, read: Read) -> Judged:
         found = kind.conclude(expectation, result) if kind.concludes(expectation) else NOTHING
     except UnmatchedError as error:
         told = error.told([claim.arms[arm].label for arm in expectation.of])
-        return Judged(expectation, None, NOT_TESTED, told, too_few=True)
+        return Judged(expectation, None, NOT_TESTED, told, too_few=True, advice=error.advice)
     except ClaimError as error:
         told = _labelled(str(error), [claim.arms[arm].label for arm in expectation.of])
-        return Judged(expectation, None, NOT_TESTED, told, isinstance(error, TooFewError))
+        few = isinstance(error, TooFewError)
+        return Judged(expectation, None, NOT_TESTED, told, few, error.advice)
     return Judged(expectation, result, found)
 
 

@@ -122,7 +122,8 @@ def balanced(a: Sample, b: Sample) -> tuple[Sample, Sample]:
     if len(numbers) < 2:
         raise TooFewError(
             f"a sequential test looks at pairs of one replicate number, and there are "
-            f"{len(numbers)}; it needs at least two"
+            f"{len(numbers)}, where it needs at least two",
+            advice="add pairs",
         )
     return _only(a, numbers), _only(b, numbers)
 
@@ -175,7 +176,7 @@ def _sizes(
     first, width = np.asarray(n_a, dtype=float), np.asarray(g, dtype=float)
     second = first if n_b is None else np.asarray(n_b, dtype=float)
     if first.min() < 2 or second.min() < 2:
-        raise TooFewError("an e-value needs at least two values in each arm")
+        raise TooFewError("an e-value needs at least two values in each arm", "add replicates")
     if not ((width > 0) & np.isfinite(width)).all():
         raise ClaimError(f"the prior's variance g is a finite number above 0, not {width}")
     if n_b is None:

@@ -46,9 +46,14 @@ def aligned(x: Sample, y: Sample, method: Method) -> tuple[Array, Array]:
     if set(x.replicates) != set(y.replicates):
         raise ClaimError("a correlation needs both variables at the same points, and only there")
     if x.n < FEWEST[method]:
-        raise TooFewError(f"{method} needs at least {FEWEST[method]} points, not {x.n}")
+        raise TooFewError(
+            f"{method} needs at least {FEWEST[method]} points, not {x.n}", advice="add points"
+        )
     if x.constant or y.constant:
-        raise ClaimError("a variable that does not vary correlates with nothing")
+        raise ClaimError(
+            "a variable that does not vary correlates with nothing",
+            advice="use points that differ in both, or a bound on the one",
+        )
     if method != "pearson":
         (x,), (y,) = levelled(x), levelled(y)
     partner = dict(zip(y.replicates, y.values, strict=True))

@@ -92,8 +92,8 @@ def student_contrast(a: Arm, b: Arm) -> Contrast:
 def _refuse_zero(se: float) -> float:
     if se == 0:
         raise ClaimError(
-            "both arms have variance 0, so a test on means would call any difference certain; "
-            "use ratio (then an exact comparison), separation or bound"
+            "both arms have variance 0, so a test on means would call any difference certain",
+            advice="use ratio (then an exact comparison), separation or bound",
         )
     return se
 
@@ -149,6 +149,7 @@ def _without_ends(square: float, linear: float, constant: float, discriminant: f
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Numbers: TypeAlias = float | Array
+ABSOLUTE = "declare an absolute margin"
 _FAR = 1e6  # a statistic this far from its border decides like any further one
 
 
@@ -193,8 +194,8 @@ class RelativeDifference:
             if reach >= abs(self.mean_b):
                 raise TooFewError(
                     f"mean B, {self.mean_b:g}, is not safely different from 0 (it may err by "
-                    f"{reach:.3g}), so a difference relative to it means nothing; declare an "
-                    "absolute margin"
+                    f"{reach:.3g}), so a difference relative to it means nothing",
+                    advice=ABSOLUTE,
                 )
         return Interval(self._end(tail, 1), self._end(tail, -1), level)
 
@@ -211,7 +212,7 @@ class RelativeDifference:
             return self.effect
         last = int(accepted[-1])
         if last == len(borders) - 1:
-            raise ClaimError("mean B is too close to 0 for an interval relative to it")
+            raise ClaimError("mean B is too close to 0 for an interval relative to it", ABSOLUTE)
 
         def score(border: float) -> float:
             return float(self._scores(np.array([border]), tail, side)[0])
@@ -248,9 +249,10 @@ def relative_difference(a: Arm, b: Arm) -> RelativeDifference:
     welch_contrast(a, b)  # refuses what has no variance
     first, second = summarise(a), summarise(b)
     if second.mean == 0:
-        raise ClaimError("mean B is 0, so a difference relative to it means nothing")
+        raise ClaimError("mean B is 0, so a difference relative to it means nothing", ABSOLUTE)
     if first.mean == first.standard_error == 0:
-        raise ClaimError("A is 0 in every replicate, so no share of mean B bounds its difference")
+        said = "A is 0 in every replicate, so no share of mean B bounds its difference"
+        raise ClaimError(said, ABSOLUTE)
     return RelativeDifference(
         first.mean, first.standard_error, first.n, second.mean, second.standard_error, second.n
     )
@@ -287,8 +289,8 @@ def paired_contrast(
     )
     if sums.n > 1 and max(sums.values) - min(sums.values) <= ROUND_OFF * largest:
         raise ClaimError(
-            "all pairs differ by the same amount, so a test on means would call it certain; "
-            "use separation or bound"
+            "all pairs differ by the same amount, so a test on means would call it certain",
+            advice="use separation or bound",
         )
     summary = sums.summary()
     return Contrast(summary.mean, summary.standard_error, summary.n - 1)
@@ -331,7 +333,7 @@ class PairedRelativeDifference:
         paired_contrast((a, b), test=test)
         first, second = match((a, b), test)
         if second.summary().mean == 0:
-            raise ClaimError("mean B is 0, so a difference relative to it means nothing")
+            raise ClaimError("mean B is 0, so a difference relative to it means nothing", ABSOLUTE)
         return cls(first, second, test)
 
     @property
@@ -357,7 +359,8 @@ class PairedRelativeDifference:
         if ratios.low is None or ratios.high is None:
             raise TooFewError(
                 f"mean B, {baseline.mean:g}, is not safely different from 0, so a difference "
-                "relative to it means nothing; declare an absolute margin"
+                "relative to it means nothing",
+                advice=ABSOLUTE,
             )
         ends = sorted(math.copysign(1, baseline.mean) * end for end in (ratios.low, ratios.high))
         return Interval(ends[0], ends[1], level)

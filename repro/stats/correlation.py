@@ -146,7 +146,8 @@ def _refuse_undecidable(method: Method, n: int, alpha: float) -> None:
     if method != "pearson" and smallest > alpha:
         raise TooFewError(
             f"{n} points cannot decide: even a perfect order has p = {smallest:.3g}, "
-            f"above alpha = {alpha:g}; add points"
+            f"above alpha = {alpha:g}",
+            advice="add points",
         )
 
 
@@ -316,5 +317,6 @@ def _refuse_few(count: int, alpha: float) -> None:
     if smallest > alpha:
         raise TooFewError(
             f"{count} clusters cannot decide: even the most extreme order of them has "
-            f"p = {smallest:.3g}, above alpha = {alpha:g}; add clusters"
+            f"p = {smallest:.3g}, above alpha = {alpha:g}",
+            advice="add clusters",
         )

@@ -266,7 +266,9 @@ def _untied(wins: int, losses: int, ties: int) -> int:
     if min(wins, losses, ties) < 0:
         raise ClaimError(f"counts are not negative: {wins}, {losses}, {ties}")
     if wins + losses == 0:
-        raise ClaimError("every unit is a tie, so that nobody wins; declare an equivalence")
+        raise ClaimError(
+            "every unit is a tie, so that nobody wins", advice="declare an equivalence"
+        )
     return wins + losses
 
 
@@ -274,5 +276,6 @@ def _refuse_few(n: int, units: str, chance: float, alpha: float) -> None:
     if chance**n > alpha:
         raise TooFewError(
             f"{n} {units} cannot decide: even if all agree p = {chance**n:.3g}, above alpha = "
-            f"{alpha:g} (one-sided); add {units}"
+            f"{alpha:g} (one-sided)",
+            advice=f"add {units}",
         )

@@ -171,7 +171,8 @@ def median_level(
     if 0.5**n > alpha:
         raise TooFewError(
             f"{n} replicates cannot decide: even all on one side have p = {0.5**n:.3g}, above "
-            f"alpha = {alpha:g}; add replicates"
+            f"alpha = {alpha:g}",
+            advice="add replicates",
         )
     least = _with_diverged(sample, better)
     most = [math.inf if _is_censored(value, censored_at) else value for value in least]

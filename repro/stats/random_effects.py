@@ -129,8 +129,8 @@ def _weighed(
         return np.ones(len(effects)), None
     if within is None:
         raise ClaimError(
-            "a task whose runs do not vary would have all the weight; add runs, or declare "
-            "`weights: equal`"
+            "a task whose runs do not vary would have all the weight",
+            advice="add runs, or declare `weights: equal`",
         )
     tau_squared = paule_mandel(effects, within.variances)
     return 1 / (within.variances + tau_squared), tau_squared
@@ -147,7 +147,10 @@ def hartung_knapp(effects: Array, weights: Array, *, largest: float = 0.0) -> Co
     squares = float(np.sum(weights * (effects - mean) ** 2))
     se = math.sqrt(squares / df / float(np.sum(weights)))
     if se <= ROUND_OFF * max(largest, float(np.abs(effects).max())):
-        raise ClaimError("all tasks have the same effect, so nothing is known of how they vary")
+        raise ClaimError(
+            "all tasks have the same effect, so nothing is known of how they vary",
+            advice="use over_tasks",
+        )
     return Contrast(mean, se, float(df))
 
 

@@ -142,7 +142,8 @@ def refuse_few_pairs(n: int, alternative: Alternative, alpha: float) -> None:
     if smallest > alpha:
         raise TooFewError(
             f"{n} pairs cannot decide: differences of one sign have p = "
-            f"{smallest:.3g} ({alternative}), above alpha = {alpha:g}; add pairs"
+            f"{smallest:.3g} ({alternative}), above alpha = {alpha:g}",
+            advice="add pairs",
         )
 
 
@@ -153,7 +154,8 @@ def refuse_few(n_a: int, n_b: int, splits: int, alternative: Alternative, alpha:
     if smallest > alpha:
         raise TooFewError(
             f"{n_a} and {n_b} replicates cannot decide: the most extreme of {chances} splits has "
-            f"p = {smallest:.3g} ({alternative}), above alpha = {alpha:g}; add replicates"
+            f"p = {smallest:.3g} ({alternative}), above alpha = {alpha:g}",
+            advice="add replicates",
         )
 
 
@@ -260,9 +262,14 @@ def _checked(a: Arm, b: Arm) -> tuple[Sample, Sample]:
     given = require_sample(a, "brunner_munzel"), require_sample(b, "brunner_munzel")
     first, second = arms = levelled(*given)
     if min(arm.n for arm in arms) < 2:
-        raise TooFewError("a test of ranks needs at least two replicates in each arm")
+        raise TooFewError(
+            "a test of ranks needs at least two replicates in each arm", advice="add replicates"
+        )
     if len({*first.values, *second.values}) == 1:
-        raise ClaimError("all values of both arms agree, so that there are no ranks to compare")
+        raise ClaimError(
+            "all values of both arms agree, so that there are no ranks to compare",
+            advice="use a bound on each arm",
+        )
     return first, second
 
 
@@ -301,7 +308,8 @@ def separation(
     if chance > alpha:
         raise TooFewError(
             f"{first.n} and {second.n} replicates cannot decide: even complete separation has "
-            f"p = {chance:.3g}, above alpha = {alpha:g}; add replicates"
+            f"p = {chance:.3g}, above alpha = {alpha:g}",
+            advice="add replicates",
         )
     upper, lower = (first, second) if direction == "higher" else (second, first)
     separated = beyond(min(upper.values), factor * max(lower.values))

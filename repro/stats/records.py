@@ -156,18 +156,23 @@ class Summary:
         if self.sd is not None and not (math.isfinite(self.sd) and self.sd >= 0):
             raise ClaimError(f"a standard deviation must be finite and not negative: {self.sd}")
         if self.sd is not None and self.n == 1:
-            raise ClaimError("a single value has no standard deviation; leave it out or give n")
+            raise ClaimError(
+                "a single value has no standard deviation", advice="leave it out or give n"
+            )
 
     @property
     def spread(self) -> float:
         """The standard deviation; ``ClaimError`` where there is none to be had."""
         if self.n < 2:
             raise TooFewError(
-                "a single value has no variance, so no test can compare it; add replicates, "
-                "or use a bound"
+                "a single value has no variance, so no test can compare it",
+                advice="add replicates, or use a bound",
             )
         if self.sd is None:
-            raise ClaimError("this test needs the standard deviation of each arm")
+            raise ClaimError(
+                "this test needs the standard deviation of each arm",
+                advice="add the printed sd, or judge the other arm alone against it with level",
+            )
         return self.sd
 
     @property
@@ -253,7 +258,8 @@ class Sample:
         """Natural logarithms; ``ClaimError`` unless every value is above 0."""
         if min(self.values) <= 0:
             raise ClaimError(
-                f"logarithms and ratios need values above 0; the smallest is {min(self.values)}"
+                f"logarithms and ratios need values above 0; the smallest is {min(self.values)}",
+                advice="use difference",
             )
         if self.constant:
             return Sample((math.log(self.values[0]),) * self.n, self.replicates)
@@ -311,13 +317,15 @@ def require_sample(arm: Arm, test: str) -> Sample:
     if isinstance(arm, Summary):
         raise ClaimError(
             f"{test} needs the value of every replicate, and only mean and standard deviation "
-            "are known; welch, student, equivalence, non_superiority and non_inferiority "
-            "work from a summary"
+            "are known",
+            advice="use welch, student, equivalence, non_superiority or non_inferiority, which "
+            "work from a summary",
         )
     return arm
 
 
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+PARTNERS = "add their partners, or leave them out of every arm"
 
 
 class UnmatchedError(TooFewError):
@@ -326,6 +334,7 @@ class UnmatchedError(TooFewError):
     def __init__(self, test: str, alone: Sequence[tuple[int, Sequence[int]]]) -> None:
         self.test, self.alone = test, tuple(alone)
         super().__init__(self.told(NAMES))
+        self.advice = PARTNERS
 
     def told(self, names: Sequence[str]) -> str:
         """The message with these names of the arms."""
@@ -335,7 +344,7 @@ class UnmatchedError(TooFewError):
         ]
         return (
             f"{self.test} compares pairs with the same number, and some have no partner: "
-            f"{'; '.join(listed)}; leave them out of both arms, or add their partners"
+            f"{'; '.join(listed)}; {PARTNERS}"
         )
 
 

@@ -30,6 +30,7 @@ from repro.stats.records import (
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
 LEAST_SEEDS = 5
+VARYING = "use values with more digits, or a bound on each arm"
 """Fewest replicates in each arm: of four, two deviations are always the same."""
 
 
@@ -78,7 +79,7 @@ def f_test(
     cases and more instead of alpha. ``ClaimError`` for paired arms as well.
     """
     if paired:
-        raise ClaimError("the F-test takes the arms as independent; use levene for pairs")
+        raise ClaimError("the F-test takes the arms as independent", advice="use levene for pairs")
     first, second = summarise(a), summarise(b)
     for summary in (first, second):
         _check_varies(summary.n, summary.spread)
@@ -155,7 +156,10 @@ class _RatioOfMeans:
             return distance / math.sqrt(variance)
         if k in (0.0, math.inf):
             return math.copysign(math.inf, distance)
-        raise ClaimError("the deviations from the medians do not vary, so no test is possible")
+        raise ClaimError(
+            "the deviations from the medians do not vary, so no test is possible",
+            advice=VARYING,
+        )
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Every ratio that is not rejected on either side; from 0, or to infinity, where so."""
@@ -210,6 +214,11 @@ def _judged(
 
 def _check_varies(n: int, spread: float) -> None:
     if n < LEAST_SEEDS:
-        raise TooFewError(f"{n} replicates tell too little of scatter; add some, up to 5 or more")
+        raise TooFewError(
+            f"{n} replicates tell too little of scatter", advice="add some, up to 5 or more"
+        )
     if spread == 0:
-        raise ClaimError("an arm does not vary over its replicates, so no ratio is one of scatter")
+        raise ClaimError(
+            "an arm does not vary over its replicates, so no ratio is one of scatter",
+            advice=VARYING,
+        )

@@ -103,7 +103,8 @@ def yuen(
     if all(core.constant for core in cores):
         raise ClaimError(
             "what trimming leaves does not vary in either arm, so a test on means would call "
-            "any difference certain; use ratio, separation or bound"
+            "any difference certain",
+            advice="use ratio, separation or bound",
         )
     contrast = _yuen_contrast(arms, cores)
     return _mean_test("yuen", contrast, (a, b), alternative, alpha)
@@ -127,7 +128,8 @@ def _core(arm: Sample, trim: float) -> Sample:
     kept = sorted(arm.values)[cut : arm.n - cut]
     if len(kept) < 2:
         raise TooFewError(
-            f"of {arm.n} replicates trimming leaves {len(kept)}, and a variance needs two"
+            f"of {arm.n} replicates trimming leaves {len(kept)}, and a variance needs two",
+            advice="add replicates",
         )
     return Sample.of(*kept)
 
@@ -327,7 +329,7 @@ def ratio_of_geometric_means(
     first, second = require_sample(a, "ratio"), require_sample(b, "ratio")
     log_a, log_b = first.log(), second.log()
     if min(first.n, second.n) < 2:
-        raise TooFewError("a ratio needs at least two replicates in each arm")
+        raise TooFewError("a ratio needs at least two replicates in each arm", "add replicates")
     result = TestResult(
         test="ratio",
         effect=first.geometric_mean / second.geometric_mean,
@@ -371,7 +373,7 @@ def ratio_of_means(
         raise ClaimError(f"a ratio must be a finite number above 0, not {at_least}")
     first, second = summarise(a), summarise(b)
     if min(first.mean, second.mean) <= 0:
-        raise ClaimError("a ratio of means needs means above 0")
+        raise ClaimError("a ratio of means needs means above 0", advice="use difference")
     result = TestResult(
         test="ratio_of_means",
         effect=first.mean / second.mean,

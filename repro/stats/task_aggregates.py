@@ -178,8 +178,8 @@ def contrast_over_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) 
     largest = max(float(np.abs(runs).max()) for runs in (*a, *b))
     if aggregate != "improvement" and math.sqrt(variance) <= ROUND_OFF * largest:
         raise ClaimError(
-            "no task has runs that differ in a way that counts here, so nothing is known of "
-            "chance; add runs, or compare the tasks alone"
+            "no task has runs that differ in a way that counts here, so nothing is known of chance",
+            advice="add runs, or compare the tasks alone",
         )
     df = variance**2 / math.fsum(part.variance**2 / part.df for part in parts.variances)
     return Contrast(parts.effect, math.sqrt(variance), df)
@@ -306,18 +306,18 @@ def matched_tasks(a: Sample, b: Sample, *, fewest: int = 2) -> tuple[list[str], 
         alone = [task for task in tasks if task not in others]
         if alone:
             raise TooFewError(
-                f"{'BA'[place]} has no run of {_named(alone)}; add its runs, or leave the task out "
-                "of the claim"
+                f"{'BA'[place]} has no run of {_named(alone)}",
+                advice="add its runs, or leave the task out of the claim",
             )
     if len(first) < FEWEST_TASKS:
         raise ClaimError(
-            f"{len(first)} tasks are no benchmark; compare each alone, or add tasks up to "
-            f"{FEWEST_TASKS} or more"
+            f"{len(first)} tasks are no benchmark",
+            advice=f"compare each alone, or add tasks up to {FEWEST_TASKS} or more",
         )
     names = sorted(first)
     single = [task for task in names if min(first[task].n, second[task].n) < fewest]
     if single:
-        raise TooFewError(f"a single run of {_named(single)} has no variance; add runs")
+        raise TooFewError(f"a single run of {_named(single)} has no variance", advice="add runs")
     return names, _runs(first, names), _runs(second, names)
 
 
@@ -332,8 +332,9 @@ def _need_equal(names: Sequence[str], runs: Runs) -> None:
         few, many = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
         raise TooFewError(
             f"the interquartile mean pools the runs of all tasks, and '{few}' has {sizes[few]} "
-            f"and '{many}' {sizes[many]} in one arm; add the missing runs, or declare "
-            "`aggregate: mean`, in which every task has the same weight"
+            f"and '{many}' {sizes[many]} in one arm",
+            advice="add the missing runs, or declare "
+            "`aggregate: mean`, in which every task has the same weight",
         )
 
 

@@ -299,12 +299,13 @@ def _check(
     if len(samples) < 2:
         raise ClaimError("a trend needs at least two groups")
     if len({value for sample in samples for value in sample.values}) == 1:
-        raise ClaimError("all values are equal, so there is no trend to test")
+        raise ClaimError("all values are equal, so there is no trend to test", "use a bound")
     orders = math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
     if 1 / orders > alpha:  # never a product: the orders of 220 and 220 are beyond a float
         raise TooFewError(
             f"groups of {', '.join(map(str, sizes))} cannot decide: even perfect order has "
-            f"p = {1 / orders:.3g}, above alpha = {alpha:g}; add replicates"
+            f"p = {1 / orders:.3g}, above alpha = {alpha:g}",
+            advice="add replicates",
         )
 
 
@@ -358,8 +359,8 @@ def _slope(summaries: Sequence[Summary]) -> Contrast:
     errors = [abs(weight) * summary.standard_error for weight, summary in pairs]
     if math.hypot(*errors) == 0:
         raise ClaimError(
-            "no arm that has a say varies, so a test on means would call any trend certain; "
-            "use separation of the first and the last"
+            "no arm that has a say varies, so a test on means would call any trend certain",
+            advice="use separation of the first and the last",
         )
     effect = math.fsum(weight * summary.mean for weight, summary in pairs)
     df = satterthwaite(errors, [summary.n for summary in summaries])

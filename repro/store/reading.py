@@ -68,6 +68,10 @@ class StoreReader:
         """Where a run lies, or would lie."""
         return run_folder_of(self.root, key)
 
+    def exists(self) -> bool:
+        """Whether there is a store; an error for one that this version cannot read."""
+        return check_root(self.root)
+
     def keys(self) -> Iterator[str]:
         """The keys of all runs that were at least started, in order."""
         return list_keys(self.root)

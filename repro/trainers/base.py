@@ -129,6 +129,12 @@ class Training(Spec):
         del earlier
         return ()
 
+    def differing(self, other: Training) -> str:
+        """The settings in which two configurations differ, for a reader; empty where in none."""
+        mine, theirs = self.identity(), other.identity()
+        names = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
+        return ", ".join(f"`{name}`" for name in names)
+
 
 STEP = 1e8
 """What a training step costs however small the model, in floating-point operations: some 3 ms."""

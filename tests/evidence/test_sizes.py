@@ -171,7 +171,7 @@ def test_arms_that_share_values_from_end_to_end_are_judged_or_copies(
         judgement = judge_claim(known_claim(name), drawn(name, sizes, data))
         copies = judgement.quality.invalid
         assert judgement.validity is (Validity.INVALID if copies else Validity.VALID)
-        assert all(text.startswith("copied values: ") for text in copies)
+        assert all(fault.reason.startswith("copied values: ") for fault in copies)
 
 
 @pytest.mark.parametrize("unit", [SMALLEST, 1.0, LARGEST / 16])

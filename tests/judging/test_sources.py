@@ -87,7 +87,7 @@ def test_fewer_seeds_than_planned_are_incomplete() -> None:
     document = ranks(mos=MOS[:4])
     assert document.verdict.validity == "INCOMPLETE"
     assert document.verdict.validity_reason == "MoS (K=4): 4 of 5 seeds"
-    assert document.changes[0].text == f"Add the seeds that are missing to {MINE}."
+    assert document.changes[0].text == f"Add 1 seed of MoS (K=4) to {MINE}."
 
 
 def test_more_seeds_than_planned_all_count() -> None:

@@ -31,8 +31,8 @@ SHIFTED = Sample((1.0, 2.0, 3.0), (7, 8, 9))
 ANY: Any = "sideways"
 
 NEEDS = (
-    " needs the value of every replicate, and only mean and standard deviation are known; welch, "
-    "student, equivalence, non_superiority and non_inferiority work from a summary"
+    " needs the value of every replicate, and only mean and standard deviation are known; use "
+    "welch, student, equivalence, non_superiority or non_inferiority, which work from a summary"
 )
 
 REFUSALS: list[tuple[Callable[[], object], str]] = [
@@ -76,8 +76,9 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     (
         lambda: paired(A, SHIFTED),
         (
-            "paired compares pairs with the same number, and some have no partner: 0, 1, 2, 3, "
-            "4 only in A; 7, 8, 9 only in B; leave them out of both arms, or add their partners"
+            "paired compares pairs with the same number, and some have no partner: 0, 1, 2, "
+            "3, 4 only in A; 7, 8, 9 only in B; add their partners, or leave them out of "
+            "every arm"
         ),
     ),
     (
@@ -87,11 +88,14 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
             "any difference certain; use ratio, separation or bound"
         ),
     ),
-    (lambda: yuen(TWO, B, trim=0.4), "of 5 replicates trimming leaves 1, and a variance needs two"),
+    (
+        lambda: yuen(TWO, B, trim=0.4),
+        "of 5 replicates trimming leaves 1, and a variance needs two; add replicates",
+    ),
     (lambda: yuen(A, B, trim=0.5), "the share trimmed from each end lies in [0, 0.5), not 0.5"),
     (
         lambda: yuen(Sample.of(1.0), B),
-        "of 1 replicates trimming leaves 1, and a variance needs two",
+        "of 1 replicates trimming leaves 1, and a variance needs two; add replicates",
     ),
     (
         lambda: welch(A, B, alternative=ANY),
@@ -99,11 +103,14 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: brunner_munzel(Sample.of(1.0), B),
-        "a test of ranks needs at least two replicates in each arm",
+        "a test of ranks needs at least two replicates in each arm; add replicates",
     ),
     (
         lambda: brunner_munzel(FLAT, FLAT),
-        "all values of both arms agree, so that there are no ranks to compare",
+        (
+            "all values of both arms agree, so that there are no ranks to compare; use a "
+            "bound on each arm"
+        ),
     ),
     (
         lambda: permutation(Sample.of(1, 2, 3), Sample.of(4, 5, 7)),
@@ -156,11 +163,14 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: relative_difference(A, Sample.of(-1.0, 1.0)),
-        "mean B is 0, so a difference relative to it means nothing",
+        ("mean B is 0, so a difference relative to it means nothing; declare an absolute margin"),
     ),
     (
         lambda: relative_difference(ZERO, B),
-        "A is 0 in every replicate, so no share of mean B bounds its difference",
+        (
+            "A is 0 in every replicate, so no share of mean B bounds its difference; declare "
+            "an absolute margin"
+        ),
     ),
     (
         lambda: ratio_of_geometric_means(A, B, at_least=0.0),
@@ -168,11 +178,11 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: ratio_of_geometric_means(Sample.of(2.0), B, at_least=1.0),
-        "a ratio needs at least two replicates in each arm",
+        "a ratio needs at least two replicates in each arm; add replicates",
     ),
     (
         lambda: ratio_of_geometric_means(A, ZERO, at_least=1.0),
-        "logarithms and ratios need values above 0; the smallest is 0.0",
+        "logarithms and ratios need values above 0; the smallest is 0.0; use difference",
     ),
     (lambda: separation(A, B, direction=ANY), "direction is higher or lower, not 'sideways'"),
     (
@@ -204,7 +214,7 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     (lambda: trend([A], direction="increasing"), "a trend needs at least two groups"),
     (
         lambda: trend([FLAT, FLAT], direction="increasing"),
-        "all values are equal, so there is no trend to test",
+        "all values are equal, so there is no trend to test; use a bound",
     ),
     (
         lambda: trend([TWO, TWO], direction="increasing"),

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -121,6 +122,15 @@ class Resume(Spec):
 Ending = Literal["exit", "timeout", "not_finite"]
 
 
+def _alone(line: list[str], rest: list[str]) -> str:
+    """The words of a command line that another one does not have, each after its option."""
+    found: list[str] = []
+    for before, word in pairwise(line):
+        if word not in rest:
+            found += [before, word] if before.startswith("-") and before in rest else [word]
+    return shlex.join(found)
+
+
 class CommandTraining(Training):
     """A program that is run once per replicate.
 
@@ -180,6 +190,14 @@ class CommandTraining(Training):
         if now != before or not isinstance(there, dict):
             return ()
         return tuple(name for name in sorted({*here, *there}) if here.get(name) != there.get(name))
+
+    def differing(self, other: Training) -> str:
+        """As in Training: the words of the command line, as they are given to the program."""
+        if not isinstance(other, CommandTraining):
+            return super().differing(other)
+        lines = [each.arguments(0, Path("out")) for each in (self, other)]
+        told = [_alone(line, rest) for line, rest in zip(lines, reversed(lines), strict=True)]
+        return " and ".join(f"`{words}`" for words in told if words) or super().differing(other)
 
     def arguments(self, seed: int, out: Path) -> list[str]:
         """The command line of one run."""
