@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from repro.drafting.claim_text import Better, Draft, claim_text, name_of
 from repro.drafting.found_results import FoundResults
 from repro.drafting.run_fields import named, refused
 from repro.drafting.run_values import FoundValue, several_of
-from repro.errors import OutputError, Place, Problem, SpecError
+from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.evidence.readings import TASK, short
 from repro.schema.messages import choose
@@ -34,6 +35,8 @@ LEAST_TASKS, LEAST_PER_TASK = 3, 2
 """No fewer tasks, and runs of each, are accepted for a difference over tasks."""
 
 MARK = "# unedited: "
+ORIGIN = "Results: "
+"""Before the place of the results, in the head of a claim."""
 
 LONGEST_ID = 64
 """Characters of the id of a claim."""
@@ -59,9 +62,10 @@ class DraftOptions:
 
 @dataclass(slots=True)
 class Drafts:
-    """Claims by the names of their files, and the tables to be written that they read."""
+    """Claims and their ids by the names of their files, and the tables that they read."""
 
     claims: dict[str, str] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
 
@@ -78,6 +82,8 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     others = [label for label in results.runs if label != baseline]
     pairs = [_shortened(f"{names[label]}_vs_{names[baseline]}") for label in others]
     ids = [_shortened(f"{name}{asked.ending}") for name in pairs]
+    origin = os.path.relpath(results.path.resolve(), asked.out.resolve())
+    asked = replace(asked, head=(*asked.head, f"{ORIGIN}{printable(origin)}"))
     family = ids if len(others) > 1 else ()
     for name, claim_id, label in zip(pairs, ids, others, strict=True):
         pair, file = (label, baseline), results.table
@@ -93,6 +99,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         draft = _draft(results, asked_here, names, pair, measurement, file)
         text = claim_text(replace(draft, id=claim_id, family=family))
         drafts.claims[f"{name}.claim.yaml"] = text
+        drafts.ids[f"{name}.claim.yaml"] = claim_id
     return drafts
 
 
@@ -274,7 +281,12 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     reported = {"from": results.measure} if results.imports else {}
     reported |= {"reduce": results.reduce} if results.reduce and results.imports else {}
-    return {**reported, "label": results.called[:80], "better": asked.better}
+    return {**reported, "label": _label(results), "better": asked.better}
+
+
+def _label(results: FoundResults) -> str:
+    """What a report calls the number; a single letter is too short for that."""
+    return results.called[:80] if len(results.called) > 1 else f"the number {results.called}"
 
 
 def _tidy_text(
@@ -314,18 +326,20 @@ def marked(text: str) -> str:
 def write(drafts: Drafts, out: Path) -> tuple[Path, ...]:
     """Write the claims and the table that they read, in place of nothing but unedited ones.
 
-    The files of the claims. SpecError where a file that somebody edited is in the way, and then
-    nothing is written; OutputError where nothing can be.
+    The files of the claims. SpecError where a file that somebody edited is in the way, or a claim
+    from other results, and then nothing is written; OutputError where nothing can be.
     """
     claims = {out / name: marked(text) for name, text in drafts.claims.items()}
     tables = {out / name: text for name, text in drafts.tables.items()}
-    for file in claims:
+    for file, text in claims.items():
         with _told(file):
             if file.exists() and not _unedited(_text(file)):
                 raise _in_the_way(file)
+            if file.exists() and (other := _origin(_text(file))) not in ("", _origin(text)):
+                raise _of_others(file, other)
     for file, text in tables.items():
         with _told(file):
-            if file.exists() and not _copied(file, text):
+            if file.exists() and not _copied(file, text, claims):
                 raise _in_the_way(file)
     for file, text in {**tables, **claims}.items():
         with _told(file):
@@ -352,13 +366,30 @@ def _in_the_way(file: Path) -> SpecError:
     return SpecError([Problem(Place(str(file)), mistake, "no file, or one unedited", advice)])
 
 
+def _of_others(file: Path, other: str) -> SpecError:
+    mistake = f"this claim was written from other results, {other}"
+    advice = "name another folder for this one, as in --out second"
+    return SpecError([Problem(Place(str(file)), mistake, "no claim, or one of these", advice)])
+
+
+def _origin(text: str) -> str:
+    """Where the results lie that a claim was written from; empty where it does not say so."""
+    start = f"# {ORIGIN}"
+    lines = (line for line in text.split("\n") if line.startswith(start))
+    return next(lines, start).removeprefix(start)
+
+
 def _unedited(text: str) -> bool:
     before, mark, _ = text.rpartition(MARK)
     return bool(mark) and marked(before) == text
 
 
-def _copied(file: Path, new: str) -> bool:
-    """Whether a table holds what is to be written, or what a claim beside it says was copied."""
+def _copied(file: Path, new: str, claims: Collection[Path]) -> bool:
+    """Whether a table may be replaced: no claim but these reads it, and nobody has edited it."""
     text = _text(file)
     digest = _digest(text)
-    return text == new or any(digest in _text(each) for each in file.parent.glob("*.claim.yaml"))
+    beside = {each: _text(each) for each in file.parent.glob("*.claim.yaml")}
+    if text == new:
+        return True
+    others = any(file.name in said for each, said in beside.items() if each not in claims)
+    return not others and any(digest in said for said in beside.values())

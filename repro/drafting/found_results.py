@@ -14,9 +14,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from repro.drafting.claim_text import name_of
-from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
+from repro.drafting.folder_forms import Form, import_of
+from repro.drafting.forms import Way, forms_of_chart, ways_of
 from repro.drafting.log_runs import pattern_of
-from repro.drafting.measures import measure_of, measured, refuse_commas
+from repro.drafting.measures import measure_of, measured
+from repro.drafting.no_number import (
+    no_arms,
+    refuse_lacking,
+    refuse_percent,
+)
 from repro.drafting.path_parts import number_in_paths, parts_of
 from repro.drafting.row_units import (
     Rows,
@@ -31,6 +37,7 @@ from repro.drafting.row_units import (
 )
 from repro.drafting.run_fields import (
     Hints,
+    UnfitError,
     arm_field,
     field_of_task,
     named,
@@ -40,6 +47,7 @@ from repro.drafting.run_fields import (
     task_field,
     tasks_left_out,
     text_in,
+    unfit,
     with_cells,
     with_labels,
     with_states,
@@ -52,7 +60,7 @@ from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
 from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import DIVERGED, TASK, value_of
-from repro.results.roles import role_of, whole
+from repro.results.roles import whole
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 
@@ -99,15 +107,43 @@ Found = list[tuple[Form, FoundRun]]
 def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     """The results at ``path``, as a claim in ``root`` would read them.
 
+    Where a folder has results of several forms, those of the first that has what is asked for.
     ClaimError or DataError where they cannot be told apart, or cannot be read.
     """
-    inside = path.resolve().is_relative_to(root.resolve())
-    base = root if inside else path.resolve().parent
-    forms = forms_of(path, base)
-    if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's folder
-        inside, base = False, path.resolve().parent
-        forms = forms_of(path, base)
-    found = _found(forms, base, path)
+    above = path.resolve().parent
+    base = root if path.resolve().is_relative_to(root.resolve()) else above
+    lost: list[tuple[Way, ClaimError | DataError]] = []
+    asked = bool(hints.arm or hints.measure)
+    ways = ways_of(path, base, asked=asked)
+    for place, way in enumerate(ways):
+        try:
+            at, forms = base, way.forms()
+            if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's
+                at, forms = above, ways_of(path, above)[place].forms()
+            results = _read(path, at, hints, forms)
+        except (UnfitError, DataError) as error:
+            lost.append((way, error))
+            continue
+        if at != root:
+            results.imports, results.table = {}, ""
+        results.said += [f"not used, {way.words}: {_first(error)}" for way, error in lost]
+        also = [other.words for other in ways[place + 1 :] if other.words != "logs"]
+        results.said += [f"not read, though there as well: {', '.join(also)}"] if also else []
+        return results
+    first, *others = lost
+    more = "".join(f"\n{way.words}, there as well: {_first(error)}" for way, error in others)
+    raise type(first[1])(f"{first[1]}{more}")
+
+
+def _first(error: Exception) -> str:
+    """What is wrong, without what to do."""
+    return str(error).partition("\n")[0]
+
+
+def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundResults:
+    """The results in forms, by paths below ``base``."""
+    told = FilesRead()
+    found = _found(forms, base, path, told)
     key, only = "", ""
     if hints.task:
         key, only = field_of_task(path, [run for _, run in found], hints)
@@ -125,12 +161,11 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
         if exported:
             results.said[0] = "a table of runs that W&B exported"
     results.said += _left_out(forms)
+    results.said += [*told.said, *(note for form in forms for note in form.notes)]
     if forms[0].log and forms[0].arm:
         _import_logs(results, forms, base)
     if key:
         _keep_task(results, key, only)
-    if not inside:
-        results.imports, results.table = {}, ""
     results.said.append(_what_rows_are(results))
     return results
 
@@ -156,15 +191,15 @@ def _keep_task(results: FoundResults, key: str, only: str) -> None:
     }
 
 
-def _found(forms: Sequence[Form], base: Path, path: Path) -> Found:
-    return [(form, run) for form in forms for run in _runs(form, base, path)]
+def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
+    return [(form, run) for form in forms for run in _runs(form, base, path, told)]
 
 
-def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
+def _runs(form: Form, base: Path, path: Path, told: FilesRead) -> Iterator[FoundRun]:
     if form.runs is not None:
         yield from form.runs
         return
-    yield from import_of(path, form.importer).runs(base, FilesRead())
+    yield from import_of(path, form.importer).runs(base, told)
 
 
 # a tidy table
@@ -246,7 +281,7 @@ class Sheet:
 
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
     if not found:
-        raise refused(path, "no run is in it", "results", "check the path")
+        raise unfit(path, "no run is in it", "results", "check the path")
     runs, ended = with_states(path, [run for _, run in found], hints)
     templates = [str(form.importer["path"]) for form in forms]
     number = number_in_paths(templates, hints)
@@ -266,7 +301,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:
-            raise _no_arms(path, runs, hints)
+            raise no_arms(path, runs, hints)
     mine = [run for run in runs if where in run.fields]
     sheet = Sheet(
         [forms[0].words, f"arms by the field '{where}'"],
@@ -342,29 +377,18 @@ def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hin
     return Sheet([said], Rows(path, arms, melted, seed), told, ARM, ended, numbered=True)
 
 
-def _no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
-    known = [*runs[0].fields]
-    columns = list(dict.fromkeys(name for run in runs for row in run.rows for name in row))
-    if hints.measure and hints.measure not in known:
-        return no_field(path, hints.measure, columns, "number", "measure")
-    refuse_commas(path, runs, hints.measure)
-    tasks = [key for key in known if role_of(key) == "task"]
-    mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
-    advice = "name it: --arm FIELD"
-    if tasks:
-        advice += f", as in --arm {tasks[0]}, if '{tasks[0]}' is no task but what is compared"
-    return refused(path, mistake, "one that differs between arms", advice)
-
-
 def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None) -> FoundResults:
     """The results in rows whose arms are known: their task and number, and what a row is."""
     rows, told, path = sheet.rows, sheet.told, sheet.rows.path
     task = task_field(path, rows.runs, told, hints)
     told |= {task}
     rows = replace(rows, task=task)
+    if chosen is None:
+        refuse_lacking(path, rows.runs, rows.arms, told, hints.measure)
     measure, said = chosen or measure_of(
         path, measured(rows, told, hints.measure), hints, rows.runs
     )
+    refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
@@ -450,7 +474,9 @@ def _chart(path: Path, base: Path, names: Sequence[str], hints: Hints) -> FoundR
     """A chart of W&B, a column per run: what differs between the names of the runs is the arm."""
     place = path.resolve().relative_to(base.resolve()).as_posix()
     forms, number = forms_of_chart(path, place, names, hints.measure)
-    results = _of_runs(path, forms, _found(forms, base, path), replace(hints, measure="value"))
+    results = _of_runs(
+        path, forms, _found(forms, base, path, FilesRead()), replace(hints, measure="value")
+    )
     results.label = number
     results.said = [
         f"the number '{number}'" if "'value'" in each else each for each in results.said

@@ -7,15 +7,14 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from repro.drafting.no_number import refuse_odd, refuse_printed
 from repro.drafting.row_units import Rows
-from repro.drafting.run_fields import Hints, no_field, refused, with_cells
+from repro.drafting.run_fields import Hints, no_field, refused, unfit
 from repro.evidence.imports.importer import FoundRun
 from repro.results.roles import UNCOMPARED, recurs, role_of
 
 TESTS = ("test", "eval", "valid", "val", "dev")
 """Of several numbers, the one whose name has the first of these words is the one meant."""
-
-_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 def measured(rows: Rows, taken: Collection[str], asked: str) -> list[str]:
@@ -50,11 +49,12 @@ def measure_of(
     if hints.measure and hints.measure in names:
         return hints.measure, f"the number '{hints.measure}'"
     if not names or hints.measure:
-        refuse_commas(path, runs, hints.measure)
+        refuse_odd(path, runs, hints.measure)
+        refuse_printed(path, runs, hints.measure)
     if hints.measure:
         raise no_field(path, hints.measure, names, "number", "measure")
     if not names:
-        raise refused(path, "no number is in every arm", "a number per run", "check the path")
+        raise unfit(path, "no number is in every arm", "a number per run", "check the path")
     if len(names) == 1:
         return names[0], f"the number '{names[0]}'"
     for word in TESTS:
@@ -64,11 +64,3 @@ def measure_of(
             return having[0], f"the number '{having[0]}' ({others} more: --measure)"
     mistake = f"several numbers may be meant: {', '.join(names[:20])}"
     raise refused(path, mistake, "one", f"name it, as in --measure {names[0]}")
-
-
-def refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
-    """ClaimError for the first number with a comma, of any name where none is given."""
-    for run in runs:
-        for key, value in run.fields.items():
-            if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
-                with_cells(path, [run], key)

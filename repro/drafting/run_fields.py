@@ -65,9 +65,18 @@ class Hints:
         return frozenset({self.arm, self.seed, self.task_field, self.unit} - {""})
 
 
+class UnfitError(ClaimError):
+    """Results of another form than was tried, or without what was asked for: it may be beside."""
+
+
 def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
     """The error of results that cannot be read: what is wrong, what was expected, what to do."""
     return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
+
+
+def unfit(path: Path, mistake: str, expected: str, advice: str) -> UnfitError:
+    """The same of results that another form of them, in the same folder, may have."""
+    return UnfitError(str(refused(path, mistake, expected, advice)))
 
 
 def named(names: Collection[str]) -> str:
@@ -80,7 +89,7 @@ def no_field(
     path: Path, name: str, known: Sequence[str], noun: str = "field", option: str = ""
 ) -> ClaimError:
     mistake = f"there is no {noun} '{name}'" + (f" to {option}" if option else "")
-    return refused(path, mistake, ", ".join(known[:30]) or "none", choose(name, known))
+    return unfit(path, mistake, ", ".join(known[:30]) or "none", choose(name, known))
 
 
 def text_in(path: Path, run: FoundRun, key: str) -> str:

@@ -36,7 +36,7 @@ from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
 from repro.files import read_text
 from repro.schema.base import FileName
 from repro.schema.messages import choose, closest, listed
-from repro.schema.rows import CsvRow, Mistakes, rows_of
+from repro.schema.rows import CsvRow, Mistakes, tidy_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,8 @@ def read_table(path: Path, schema: TableSchema) -> TidyTable:
         mistakes.add(1, 1, "the file is JSON", ",".join(COLUMNS), "write it as a CSV with these")
         mistakes.stop()
     columns = (*COLUMNS, STATE, *schema.more_columns)
-    return _Reader(mistakes, schema).table(rows_of(text, columns, mistakes), source)
+    rows = tidy_rows(text, columns, mistakes, (COLUMNS[2], COLUMNS[3]))
+    return _Reader(mistakes, schema).table(rows, source)
 
 
 FRAME = "a pandas frame"
