@@ -71,11 +71,21 @@ def _parts(templates: Sequence[str]) -> list[PathPart]:
     if len({len(each) for each in split}) > 1:
         return []
     columns = [[each.strip("-_=. ") for each in column] for column in zip(*split, strict=True)]
-    parts = [_part(column, n) for n, column in
-             enumerate((each for each in columns if len(set(each)) > 1), start=1)]  # fmt: skip
+    varying: list[list[str]] = []
+    for column in columns:
+        if len(set(column)) > 1 and not any(_repeats(column, before) for before in varying):
+            varying.append(column)
+    parts = [_part(column, place) for place, column in enumerate(varying, start=1)]
     if len({part.name for part in parts}) < len(parts):
         return [PathPart(f"path{n}", part.values) for n, part in enumerate(parts, start=1)]
     return parts
+
+
+def _repeats(values: Sequence[str], before: Sequence[str]) -> bool:
+    """Whether a part only says again what one before it says: `ppo/PPO_CartPole_0`."""
+    same = len({*zip(values, before, strict=True)}) == len(set(before))
+    pairs = zip(values, before, strict=True)
+    return same and all(first and first.casefold() in value.casefold() for value, first in pairs)
 
 
 def _part(values: Sequence[str], place: int) -> PathPart:

@@ -46,7 +46,7 @@ def of_states(runs: Sequence[FoundRun], ended: Sequence[str]) -> list[str]:
     said = f"by the field {named([repr(key) for key in ended])} {lost} diverged or failed, "
     said += f"{going} are running"
     if lost and any(row for run in runs if run.state == "failed" for row in run.rows):
-        said += "; if what failed had finished all the same, leave that column out"
+        said += "; if these ended after their last step, compare without that column"
     return [said]
 
 

@@ -320,7 +320,7 @@ def test_a_run_that_failed_after_its_end_has_a_way_out() -> None:
              "State": "crashed" if row["seed"] == 3 else "finished"}
             for row in records({"seed": range(5)})]  # fmt: skip
     done = compared(long(rows))
-    assert "if what failed had finished all the same, leave that column out" in done.stdout
+    assert "if these ended after their last step, compare without that column" in done.stdout
     assert judged().verdict.validity == "INVALID"
     done = compared(long([{k: v for k, v in row.items() if k != "State"} for row in rows]))
     assert "ours_vs_base: VALID, " in done.stdout, done.stderr
@@ -382,6 +382,11 @@ def test_parts_of_paths_have_names() -> None:
     done = compared(results)
     assert "read: arms by 'algo' in the paths" in done.stdout, done.stderr
     assert "tasks by the field 'env'" in done.stdout
+
+
+def test_a_part_that_says_the_same_again_is_no_part() -> None:
+    done = compared(tree("{method}/{method}_env-v4_{seed}/x.json", seed=range(4)))
+    assert "read: an arm per path\n" in done.stdout, done.stderr
 
 
 def test_of_checkpoints_the_last_is_taken_by_its_number() -> None:
