@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,8 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 from repro.drafting.json_runs import one_log, runs_in_json
 from repro.drafting.log_runs import LOGS, names_in_log, run_in_log, runs_in_log
 from repro.drafting.run_fields import named, refused
-from repro.errors import ClaimError
+from repro.errors import ClaimError, DataError
 from repro.evidence.imported import AnyImporter
+from repro.evidence.imports.databases import tables_of
 from repro.evidence.imports.importer import FoundRun, Importer
 from repro.evidence.imports.paths import matching
 from repro.evidence.imports.result_files import FORMS
@@ -202,13 +201,11 @@ def _of_named_logs(logs: Mapping[str, Path]) -> list[Form]:
 
 
 def _database(path: Path) -> str:
-    """Whose tables a file of sqlite has."""
-    names: set[str] = set()
+    """Whose tables a file of sqlite has; ClaimError where it is neither, or is not read."""
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as opened:
-            names = {name for (name,) in opened.execute("SELECT name FROM sqlite_master")}
-    except sqlite3.Error:
-        pass
+        names = tables_of(path)
+    except DataError as error:
+        raise ClaimError(str(error)) from None
     if {"runs", "experiments"} <= names:
         return "mlflow"
     if {"metrics", "configs"} <= names:

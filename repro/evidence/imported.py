@@ -278,7 +278,7 @@ class _Reading:
             return _Lost("diverged")
         except DataError as error:
             raise DataError(f"arm {self.arm}, {run.place}: {error}") from error
-        found = value_of(repr(float(value)), None)
+        found = value_of(repr(float(value)), spec)
         if isinstance(found, float):
             return found
         mistake, expected, advice = found
