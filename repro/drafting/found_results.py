@@ -240,7 +240,7 @@ def _value(path: Path, run: FoundRun) -> float | None:
     cell = text_in(path, run, "value")
     if cell.casefold() == DIVERGED:
         return None
-    found = value_of(cell, None)
+    found = value_of(cell)
     if isinstance(found, float):
         return found
     mistake, expected, advice = found

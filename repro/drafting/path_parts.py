@@ -114,17 +114,19 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
     A word that says nothing of it, such as `layer`, is what it counts if all paths have it: names
     of arms differ.
     """
-    found = [each[1] for each in map(_WORDS_BEFORE.search, templates) if each]
+    found = [each for each in map(_WORDS_BEFORE.search, templates) if each]
     if hints.seed == "run" or len(found) < len(templates) or not found:
         return ""
-    split = [re.split(r"[ _-]", re.sub(r"[ _-][A-Za-z]$", "", words)) for words in found]
+    split = [re.split(r"[ _-]", re.sub(r"[ _-][A-Za-z]$", "", each[1])) for each in found]
     names = ["_".join(split[0][place:]) for place in range(len(split[0]))]
-    if name := next((each for each in names if role_of(each) in NO_ARM), ""):
+    name = next((each for each in names if role_of(each) in NO_ARM), "")
+    ends = all(re.fullmatch(r"(\.\w+|/.*)?", each.string[each.end() :]) for each in found)
+    if name and (ends or role_of(name) != "task"):  # of Ray's PPO_env_00000_2026-01-01 it is none
         return name
     last = {words[-1] for words in split}
     word = min(last)
     known = role_of(word) is not None or word.casefold() in RUNS
-    return "" if known or len(last) > 1 else word
+    return "" if known or len(last) > 1 or not ends else word
 
 
 def _unknown(path: Path, parts: Sequence[PathPart], hints: Hints) -> ClaimError:

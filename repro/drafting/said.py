@@ -34,7 +34,10 @@ def of_columns(rows: Rows, columns: Columns, lost: Mapping[str, str], step: str)
         yield f"left out, {why}: {named([task for task in lost if lost[task] == why])}"
 
 
-NUMBERED = "no seeds are named: runs are numbered as they come"
+ORDER_UNSEEN = "and in which order they ran cannot be seen"
+"""Without numbers of seeds, of values that follow each other only those of rows are seen."""
+
+NUMBERED = f"no seeds are named: runs are numbered as they come, {ORDER_UNSEEN}"
 
 
 def of_states(runs: Sequence[FoundRun], ended: Sequence[str]) -> list[str]:
