@@ -20,7 +20,7 @@ from repro.drafting.folder_forms import (
 from repro.drafting.json_runs import one_log, read_json, runs_in_json
 from repro.drafting.log_runs import LOGS, names_in_log, runs_in_log
 from repro.drafting.path_names import alike
-from repro.drafting.run_fields import named, refused, unfit
+from repro.drafting.run_fields import UnfitError, named, refused, unfit
 from repro.errors import ClaimError, DataError
 from repro.evidence.imports.databases import tables_of
 from repro.evidence.imports.result_files import FORMS
@@ -126,7 +126,7 @@ def _database(path: Path) -> str:
     try:
         names = tables_of(path)
     except DataError as error:
-        raise ClaimError(str(error)) from None
+        raise UnfitError(str(error)) from None
     if {"runs", "experiments"} <= names:
         return "mlflow"
     if {"metrics", "configs"} <= names:
