@@ -6,16 +6,22 @@ The expectation is written when the results are there, so that its verdict is ex
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from repro.drafting.claim_text import Better, name_of
-from repro.drafting.drafts import DraftOptions, drafts_of, write
+from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
 from repro.drafting.found_results import FoundResults, read_results
 from repro.drafting.run_fields import Hints
 from repro.drafting.run_values import FoundValue
+from repro.errors import ClaimError, DataError, ReproError
+from repro.files import resolved
+from repro.judging.document import Document
+from repro.report.write import JSON, read_document
+from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
@@ -54,8 +60,14 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     of values that somebody edited is in the way, OutputError where nothing can be written.
     """
     out = comparison.out
-    results = read_results(comparison.results, out, comparison.hints)
-    drafts = drafts_of(results, _asked(comparison, results))
+    results = _read(comparison)
+    drafts = drafts_of(results, _asked(comparison))
+    taken = [place for name in drafts.claims if (place := _taken(comparison, drafts, name))]
+    if taken:
+        raise ClaimError(
+            f"{taken[0]}: here is a report on other results\n  expected: none, or one on "
+            f"{results.path}\n  to do: name another folder, as in --reports second, or move it away"
+        )
     files = write(drafts, out)
     options = Options(
         store=store,
@@ -63,8 +75,80 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         train=False,
         command=comparison.command,
     )
+    before = [_former(comparison, drafts.ids[file.name]) for file in files]
     verified = verify_claims(load_claims(files), options)
-    return ComparedResults(verified, (*drafts.said, _counted(results)), files)
+    changed = [
+        line
+        for old, new in zip(before, verified.documents, strict=False)
+        if old is not None and old.claim.id == new.claim.id
+        for line in _changed(old, new)
+    ]
+    return ComparedResults(verified, (*drafts.said, _counted(results), *changed), files)
+
+
+def _read(comparison: CompareOptions) -> FoundResults:
+    """The results; ClaimError also for a file that cannot be read: it was named to be judged."""
+    try:
+        return read_results(comparison.results, comparison.out, comparison.hints)
+    except DataError as error:
+        raise ClaimError(str(error)) from error
+
+
+def _report(comparison: CompareOptions, claim_id: str) -> Path:
+    return comparison.reports / claim_id / "declared" / JSON.file
+
+
+def _former(comparison: CompareOptions, claim_id: str) -> Document | None:
+    """The report that is there on a claim; None where there is none that can be read."""
+    try:
+        return read_document(_report(comparison, claim_id))
+    except ReproError:
+        return None
+
+
+def _taken(comparison: CompareOptions, drafts: Drafts, name: str) -> Path | None:
+    """The report of a claim that is to be written, where one on other results is there.
+
+    Whose claim is there as well has been compared before; else the command says on what it was.
+    """
+    if (comparison.out / name).exists():
+        return None
+    claim_id = drafts.ids[name]
+    former = _former(comparison, claim_id)
+    if former is None:
+        return None
+    try:
+        words = shlex.split(former.provenance.command)
+    except ValueError:
+        words = []
+    mine = comparison.results.resolve()
+    named = any(resolved(Path(word)) == mine for word in words)
+    return None if named else _report(comparison, claim_id).parent
+
+
+def _changed(old: Document, new: Document) -> Iterator[str]:
+    """What is said of values that are not as they were when the results were last compared."""
+    before, now = _values(old), _values(new)
+    changed = sum(before[key] != now[key] for key in before.keys() & now.keys())
+    counts = {
+        "changed": changed,
+        "new": len(now.keys() - before.keys()),
+        "no longer there": len(before.keys() - now.keys()),
+    }
+    said = [f"{number_of(count, 'value')} {word}" for word, count in counts.items() if count]
+    if not said:
+        return
+    words = [old.verdict.validity, *filter(None, [old.verdict.conclusion])]
+    yield f"since the last comparison: {', '.join(said)} ({new.claim.id} was {', '.join(words)})"
+
+
+def _values(document: Document) -> dict[tuple[str, str, int, str], float]:
+    return {
+        (arm.id, each.task, each.number, name): value
+        for arm in document.arms
+        for each in arm.replicates
+        for name, value in each.values.items()
+    }
 
 
 def _counted(results: FoundResults) -> str:
@@ -86,12 +170,11 @@ def _count(runs: Sequence[FoundValue]) -> str:
     return f"{shown} (and {said})" if said else shown
 
 
-def _asked(comparison: CompareOptions, results: FoundResults) -> DraftOptions:
-    place = os.path.relpath(results.path, comparison.out)
+def _asked(comparison: CompareOptions) -> DraftOptions:
     head = (
-        f"Written by `repro compare` from {place}, when these results were there: what it says of",
-        "them is exploratory. To declare it, correct what is not meant, say in `own` why it is",
-        "claimed, and judge results that nobody has seen: `repro verify` with this file.",
+        "Written by `repro compare` when these results were there: what it says of them is",
+        "exploratory. To declare it, correct what is not meant, say in `own` why it is claimed,",
+        "and judge results that nobody has seen: `repro verify` with this file.",
     )
     return DraftOptions(
         comparison.better,

@@ -17,7 +17,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from repro.errors import DataError
-from repro.series import MOST_ROWS, Row, numbers_in
+from repro.schema.cells import is_odd, with_points
+from repro.series import MOST_ROWS, Row, series_of
 
 SEARCH: Final = Path(__file__).with_name("pattern_search.py")
 
@@ -105,8 +106,20 @@ class PatternRows:
                 f"  expected: at most {self._most:,}, of which none may be left out\n"
                 "  to do: write a pattern that is found in fewer lines, or print less often"
             )
-        found = answer["rows"]
-        return [numbers_in({k: v for k, v in row.items() if v is not None}) for row in found]
+        found = [{k: v for k, v in row.items() if v is not None} for row in answer["rows"]]
+        with_points(found)
+        try:
+            rows = series_of(found)
+        except ValueError as error:
+            raise DataError(f"the pattern finds what cannot be read: {error}") from error
+        for name, cell in (each for row in found for each in row.items()):
+            if "," in cell and is_odd(cell):
+                raise DataError(
+                    f"the pattern finds '{cell}' of '{name}', which may be one number or another\n"
+                    "  expected: numbers with a decimal point, without marks between thousands\n"
+                    "  to do: print them so"
+                )
+        return rows
 
 
 def _slow(mistake: str) -> DataError:

@@ -6,16 +6,21 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
 from repro.errors import DataError, printable
 from repro.schema.base import Spec
+from repro.schema.cells import Percent, float_of, plain_values, refuse_mixed, with_points
 from repro.schema.messages import choose
+from repro.schema.rows import head_of, is_numeral
 
 MOST_ROWS: Final = 1_000_000
+MOST_NAMES: Final = 10_000
+"""Columns of a table: to leave some out would be to choose."""
+
 DEPTH: Final = 20
 
 Row = dict[str, float | None]
@@ -54,23 +59,47 @@ Record = dict[str, Any]
 """Whatever stands in a row, by name."""
 
 
-def records_in(text: str, form: Form, *, appended: bool = False) -> list[Record]:
+def records_in(
+    text: str, form: Form, *, appended: bool = False, said: dict[str, None] | None = None
+) -> list[Record]:
     """The rows of a JSON object (one), of a CSV, or of JSON lines; ValueError for anything else.
 
-    A value inside an object has its dotted path as its name. ``appended``: several attempts may
-    have written to a CSV, each with its header.
+    A value inside an object has its dotted path as its name. A JSON with an object in each line is
+    read as such, and an empty one has no row. ``appended``: several attempts may have written to a
+    CSV, each with its header. ``said`` takes what a reader should know of how it was read.
     """
     try:
         if form == "csv":
-            return _csv(text, appended=appended)
-        return _json(text) if form == "file" else _json_lines(text)
+            return _csv(text, {} if said is None else said, appended=appended)
+        lines = form == "jsonl" or in_lines(text) or not text.strip()
+        return _json_lines(text) if lines else _json(text)
     except (csv.Error, RecursionError) as error:
         raise ValueError(str(error)) from error
 
 
 def rows_in(text: str, form: Form, *, appended: bool = False) -> list[Row]:
     """The numbers in the rows of a text, as in ``records_in``."""
-    return [numbers_in(record) for record in records_in(text, form, appended=appended)]
+    return series_of(records_in(text, form, appended=appended))
+
+
+def series_of(records: Sequence[Record]) -> list[Row]:
+    """The numbers in rows that follow each other; ValueError where one of them cannot be read."""
+    rows = [numbers_in(record) for record in records]
+    texts = any(len(row) < len(record) for row, record in zip(rows, records, strict=True))
+    if texts or any(isinstance(each, Percent) for row in rows for each in row.values()):
+        refuse_mixed(records, odd=True)
+    return rows
+
+
+def in_lines(text: str) -> bool:
+    """Whether a JSON text has an object in each of several lines, as Ray's `result.json` has."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not first.startswith("{") or not first.rstrip().endswith("}") or not rest.strip():
+        return False
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _within(rows: Sequence[Any]) -> None:
@@ -83,10 +112,18 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, or its values by path; ValueError for a name that stands there twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"'{shown(twice)}' stands there twice")
+        raise ValueError(f"'{shown(_twice(name for name, _ in pairs))}' stands there twice")
     return found
+
+
+def _twice(names: Iterable[str]) -> str:
+    """The first name that has come before; empty where each comes once."""
+    before: set[str] = set()
+    for name in names:
+        if name in before:
+            return name
+        before.add(name)
+    return ""
 
 
 def _json(text: str) -> list[Record]:
@@ -122,28 +159,88 @@ def _json_lines(text: str) -> list[Record]:
     return records
 
 
-def _csv(text: str, *, appended: bool) -> list[Record]:
-    separator = max(",;\t", key=text.partition("\n")[0].count)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
+    head, above, separator = head_of(text)
+    if above:
+        said[f"lines above the header that begin with # are comments: {above} left out"] = None
+    body = text[head:]
+    lines = csv.reader(io.StringIO(body, newline=""), delimiter=separator, strict=True)
     header = next((cells for cells in lines if cells), [])
-    named = [name.strip() for name in header if name.strip()]
-    if twice := next((name for name in named if named.count(name) > 1), None):
-        raise ValueError(f"the column '{twice}' stands there twice")
+    names = _names(header)
+    before = text.count("\n", 0, head)
     records: list[Record] = []
+    hashed: list[int] = []
     for cells in filter(None, lines):
+        line = before + lines.line_num
         if cells == header:
             if not appended:
-                raise ValueError(f"line {lines.line_num} is the header again: two tables in one")
+                raise ValueError(f"line {line} is the header again: two tables in one")
             continue
         if any(cell.strip() for cell in cells[len(header) :]):
             raise ValueError(
-                f"line {lines.line_num} has {len(cells)} cells, and the header {len(header)}; "
+                f"line {line} has {len(cells)} cells, and the header {len(header)}; "
                 "a number with a comma in it must be in quotes, or written with a point"
             )
-        pairs = zip(header, cells, strict=False)
+        if cells[0].startswith("#"):
+            hashed.append(line)
+        pairs = zip(names, cells, strict=False)
         records.append({name: cell for name, cell in pairs if name})
         _within(records)
+    _refuse_headerless(names, records)
+    if 0 < len(hashed) < len(records):
+        raise ValueError(
+            f"line {hashed[0]} begins with #, and comments stand above the header alone: leave "
+            "it out, or write a name without #"
+        )
+    _as_numbers(records, body, separator, said)
     return records
+
+
+def _as_numbers(records: list[Record], body: str, separator: str, said: dict[str, None]) -> None:
+    """Write the cells of a table as numbers, where people have a comma or a percent sign."""
+    if separator != "," and "," in body and with_points(records, separator):
+        said["decimal commas are read as points"] = None
+    if "%" in body:
+        said["numbers with a percent sign are in percent"] = None
+        if all({"measurement", "value"} <= each.keys() for each in records):
+            _plain(records, separator)
+        refuse_mixed(records, odd=False)
+
+
+def _plain(records: Sequence[Record], separator: str) -> None:
+    """The values of a tidy table without their percent signs, where all of one name have one."""
+    names, cells = ([each[key] for each in records] for key in ("measurement", "value"))
+    for record, cell in zip(records, plain_values(names, cells, separator), strict=True):
+        record["value"] = cell
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    """The names of columns, of which the first may have a # before it."""
+    names = list(header)
+    if names and names[0].startswith("#"):
+        names[0] = names[0].lstrip("#").strip() or "index"
+    if len(names) > MOST_NAMES:
+        raise ValueError(f"more than {MOST_NAMES:,} columns, of which none may be left out")
+    if twice := _twice(name.strip() for name in names if name.strip()):
+        raise ValueError(f"the column '{shown(twice)}' stands there twice")
+    return names
+
+
+def _refuse_headerless(names: Sequence[str], records: Sequence[Record]) -> None:
+    """ValueError where the first line is a row as others are: numbers, or a text that comes again.
+
+    A name may be a number beside others that are none, as in `seed,64,128`.
+    """
+    named = [name for name in names if name.strip()]
+    numbers = [name for name in named if is_numeral(name)]
+    again = any(
+        record.get(name) == name for name in named if name not in numbers for record in records
+    )
+    if numbers and (again or len(numbers) == len(named)):
+        raise ValueError(
+            f"its first line names no columns, but holds '{shown(numbers[0])}': write a header "
+            "above it, such as method,seed,error"
+        )
 
 
 def numbers_in(values: Mapping[str, Any]) -> Row:
@@ -153,10 +250,11 @@ def numbers_in(values: Mapping[str, Any]) -> Row:
         if isinstance(value, bool):
             continue
         try:
-            number = float(value)
+            number = float_of(value) if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):
             continue
-        found[str(name).strip()] = number if math.isfinite(number) else None
+        if number is not None:
+            found[str(name).strip()] = number if math.isfinite(number) else None
     return found
 
 

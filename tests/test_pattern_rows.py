@@ -13,6 +13,7 @@ from repro import pattern_rows
 from repro.errors import DataError, ReadingError
 from repro.evidence.imports.paths import column_expression
 from repro.pattern_rows import PatternRows
+from repro.series import Row
 from repro.specs.load import load_claim
 from repro.trainers.command.one_run import finished
 from repro.trainers.command.read_run import read
@@ -140,3 +141,21 @@ def test_names_of_columns_take_no_time_however_long() -> None:
     assert found is not None
     assert found.groupdict() == {"arm": "mix", "seed": "up-0-7"}
     assert re.fullmatch(column_expression("x{a}{b}y"), "x12yy").groups() == ("1", "2y")  # type: ignore[union-attr]
+
+
+def test_a_pattern_may_find_decimal_commas() -> None:
+    """Where one of them can be no thousand; `1,234` beside numbers without a comma is refused."""
+
+    def found(*lines: str) -> list[Row]:
+        with PatternRows(r"loss (?P<loss>\S+)") as search:
+            for line in lines:
+                search(line)
+            return search.rows
+
+    assert found("loss 9,880", "loss 0,912") == [{"loss": 9.88}, {"loss": 0.912}]
+    assert found("loss 91.2%") == [{"loss": 91.2}]
+    for lines in (("loss 999", "loss 1,234"), ("loss 91.2%", "loss 0.912")):
+        with pytest.raises(DataError, match="the pattern finds what cannot be read"):
+            found(*lines)
+    with pytest.raises(DataError, match="'1,234' of 'loss', which may be one number or another"):
+        found("loss 1,234")

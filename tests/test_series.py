@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -87,3 +88,42 @@ def test_a_name_that_a_program_wrote_forges_no_line() -> None:
     assert "expected: loss\\x1b[2J\\nKEEP" in str(refused.value)
     with pytest.raises(ValueError, match=r"'a\\nb' stands there twice"):
         rows_in('{"a\\nb": 1, "a\\nb": 2}', "file")
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "words"),
+    [
+        ("csv", ",".join(f"n{i}" for i in range(40_000)) + "\n", "more than 10,000 columns"),
+        ("csv", ",".join(f"n{i}" for i in range(9_000)) + ",n8999\n", "'n8999' stands there twice"),
+        (
+            "file",
+            "{" + "".join(f'"n{i}": 1, ' for i in range(200_000)) + '"n199999": 2}',
+            "'n199999' stands there twice",
+        ),
+    ],
+)
+def test_names_are_counted_in_linear_time(form: Any, text: str, words: str) -> None:
+    began = time.process_time()
+    with pytest.raises(ValueError, match=words):
+        rows_in(text, form)
+    assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("cell", ["1_000", "\N{ARABIC-INDIC DIGIT FOUR}", "4\N{NO-BREAK SPACE}"])
+def test_only_digits_and_a_point_make_a_number(cell: str) -> None:
+    assert rows_in(f"step,loss\n1,{cell}\n", "csv") == [{"step": 1.0}]
+    assert rows_in(json.dumps({"loss": cell}), "file") == [{}]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_program_may_write_decimal_commas(separator: str) -> None:
+    """As awk does in many countries."""
+    text = f"epoche{separator}fehler\n1{separator}9,880\n2{separator}0,912\n"
+    assert rows_in(text, "csv") == [{"epoche": 1, "fehler": 9.88}, {"epoche": 2, "fehler": 0.912}]
+
+
+def test_json_in_lines_may_be_called_a_file() -> None:
+    text = '{"loss": 2, "config": {"seed": 1}}\n{"loss": 1, "config": {"seed": 1}}\n'
+    assert [row["loss"] for row in rows_in(text, "file")] == [2, 1]
+    with pytest.raises(ValueError, match="Extra data"):
+        rows_in('{"loss":\n 2}\n{"loss": 1}', "file")

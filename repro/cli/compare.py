@@ -32,6 +32,17 @@ TaskName = Annotated[
     str, typer.Option(metavar="NAME", help="Of runs of several tasks, those of this one.")
 ]
 
+TaskField = Annotated[
+    str, typer.Option(metavar="FIELD", help="The field that says on which task a run was made.")
+]
+
+UnitField = Annotated[
+    str,
+    typer.Option(
+        metavar="FIELD", help="The field of the run, where rows are evaluations: they are averaged."
+    ),
+]
+
 Measure = Annotated[str, typer.Option(metavar="NAME", help="The number to compare.")]
 
 Baseline = Annotated[
@@ -62,6 +73,8 @@ def compare(
     arm: Field = "",
     seed: SeedField = "",
     task: TaskName = "",
+    task_field: TaskField = "",
+    unit: UnitField = "",
     out: ClaimFolder = Path(),
     reports: Reports = Path("reports"),
     json: AsJson = False,
@@ -82,7 +95,7 @@ def compare(
             better=better,
             by=by,
             baseline=baseline,
-            hints=Hints(arm, seed, measure, task),
+            hints=Hints(arm, seed, measure, task, task_field, unit),
             out=out,
             reports=reports,
             command=given_command(),

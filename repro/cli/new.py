@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from repro.cli.compare import Baseline, ClaimFolder, Field, Measure, SeedField, Smallest, TaskName
+from repro.cli.compare import (
+    Baseline,
+    ClaimFolder,
+    Field,
+    Measure,
+    SeedField,
+    Smallest,
+    TaskField,
+    TaskName,
+    UnitField,
+)
 from repro.cli.options import Json, described, problems, say, say_json
 
 if TYPE_CHECKING:
@@ -77,6 +87,8 @@ def new(
     arm: Field = "",
     seed: SeedField = "",
     task: TaskName = "",
+    task_field: TaskField = "",
+    unit: UnitField = "",
     out: ClaimFolder = Path(),
     gate: ForGate = False,
     unseeded: Unseeded = False,
@@ -92,7 +104,7 @@ def new(
         from repro.drafting.new import NewClaim, asked_for, write_claim
         from repro.drafting.run_fields import Hints
 
-        hints = Hints(arm, seed, measure, task)
+        hints = Hints(arm, seed, measure, task, task_field, unit)
         given = NewClaim(
             better, results, command, measure, baseline, by, why, own, hints, out, gate, left,
             unseeded, run_once,

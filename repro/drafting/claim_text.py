@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,6 +22,7 @@ class Draft:
 
     ``smallest`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
     the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
+    ``either_way``: no arm is the baseline, and the claim is that they differ.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each.
     """
 
@@ -35,6 +38,7 @@ class Draft:
     reported: Mapping[str, Any]
     better: Better
     smallest: tuple[float, str] | None = None
+    either_way: bool = False
     ask: bool = False
     family: Sequence[str] = ()
     tasks: Sequence[str] = ()
@@ -71,7 +75,7 @@ def claim_text(draft: Draft) -> str:
         "measurements:",
         f"  {draft.measurement}: {_value({'kind': 'reported', **draft.reported})}",
         "expectations:",
-        "  - id: better",
+        f"  - id: {'different' if draft.either_way else 'better'}",
         f"    measurement: {draft.measurement}",
         f"    of: [{', '.join(draft.compared)}]",
         *(_over_tasks(draft) if draft.tasks else _difference(draft)),
@@ -100,6 +104,8 @@ def _over_tasks(draft: Draft) -> list[str]:
 
 
 def _difference(draft: Draft) -> list[str]:
+    if draft.either_way:
+        return ["    kind: difference", "    direction: different  # neither is the baseline"]
     return ["    kind: difference", f"    direction: {draft.better}", *_margin(draft)]
 
 
@@ -132,7 +138,12 @@ def _value(value: Any, *, quote: bool = False) -> str:
 
 def name_of(text: str, taken: Iterable[str] = (), before: str = "arm") -> str:
     """A name for a text, as a claim has names; another one for each text."""
-    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:50]
+    letters = unicodedata.normalize("NFKD", text.lower())
+    latin = "".join(each for each in letters if not unicodedata.combining(each))
+    name = re.sub(r"[^a-z0-9]+", "_", latin).strip("_")[:50]
+    if not name and not text.isascii():
+        name = hashlib.sha256(text.encode()).hexdigest()[:6]  # letters that have no Latin name
+        name = f"{before}_{name}"
     name = name if name[:1].isalpha() else f"{before}_{name}".rstrip("_")
     taken, found, count = set(taken), name, 1
     while found in taken:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import os
+import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +18,7 @@ from repro.drafting.claim_text import Better, Draft, claim_text, name_of
 from repro.drafting.found_results import FoundResults
 from repro.drafting.run_fields import named, refused
 from repro.drafting.run_values import FoundValue, several_of
-from repro.errors import OutputError, Place, Problem, SpecError
+from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.evidence.readings import TASK, short
 from repro.schema.messages import choose
@@ -33,6 +35,8 @@ LEAST_TASKS, LEAST_PER_TASK = 3, 2
 """No fewer tasks, and runs of each, are accepted for a difference over tasks."""
 
 MARK = "# unedited: "
+ORIGIN = "Results: "
+"""Before the place of the results, in the head of a claim."""
 
 LONGEST_ID = 64
 """Characters of the id of a claim."""
@@ -58,9 +62,10 @@ class DraftOptions:
 
 @dataclass(slots=True)
 class Drafts:
-    """Claims by the names of their files, and the tables to be written that they read."""
+    """Claims and their ids by the names of their files, and the tables that they read."""
 
     claims: dict[str, str] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
 
@@ -68,7 +73,7 @@ class Drafts:
 def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     """A claim for each arm but the baseline; ClaimError where nothing can be compared."""
     _comparable(results, asked)
-    baseline, said = _baseline(results, asked.baseline)
+    baseline, said = _baseline(results, asked)
     names: dict[str, str] = {}
     for label in results.runs:
         names[label] = name_of(label, names.values())
@@ -77,6 +82,8 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     others = [label for label in results.runs if label != baseline]
     pairs = [_shortened(f"{names[label]}_vs_{names[baseline]}") for label in others]
     ids = [_shortened(f"{name}{asked.ending}") for name in pairs]
+    origin = os.path.relpath(results.path.resolve(), asked.out.resolve())
+    asked = replace(asked, head=(*asked.head, f"{ORIGIN}{printable(origin)}"))
     family = ids if len(others) > 1 else ()
     for name, claim_id, label in zip(pairs, ids, others, strict=True):
         pair, file = (label, baseline), results.table
@@ -92,6 +99,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         draft = _draft(results, asked_here, names, pair, measurement, file)
         text = claim_text(replace(draft, id=claim_id, family=family))
         drafts.claims[f"{name}.claim.yaml"] = text
+        drafts.ids[f"{name}.claim.yaml"] = claim_id
     return drafts
 
 
@@ -124,11 +132,14 @@ def _draft(
     """The claim that the first of a pair is better than the second; its id is still to be given."""
     label, baseline = pair
     labels = labels_of(names)
-    better = f"has a {asked.better} {results.called} than"
     over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
+    title = f"{labels[label]} has a {asked.better} {results.called} than {labels[baseline]}{over}"
+    either_way = _either_way(results, asked)
+    if either_way:
+        title = f"{labels[label]} and {labels[baseline]} differ in {results.called}"
     return Draft(
         id="",
-        title=f"{labels[label]} {better} {labels[baseline]}{over}"[:200],
+        title=title[:200],
         own=asked.own,
         head=asked.head,
         labels={names[each]: labels[each] for each in pair},
@@ -143,6 +154,7 @@ def _draft(
         better=asked.better,
         smallest=None if asked.by is None else (asked.by, asked.why),
         ask=asked.ask,
+        either_way=either_way,
         tasks=results.tasks,
     )
 
@@ -199,6 +211,15 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
             without = f"{mistake}; arm '{arm}' has no run of {named(lacking)}"
             raise refused(path, without, "runs of every task in each arm", advice)
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
+    if max(counts.values()) == 1:
+        one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "
+        one += f"'{results.task}', which pair the arms, and no test of such pairs is here yet"
+        raise refused(
+            path,
+            one,
+            "several runs of each task in each arm",
+            "give several seeds of each, a row per run",
+        )
     (arm, task), count = min(counts.items(), key=lambda each: each[1])
     if count < LEAST_PER_TASK:
         few = f"arm '{arm}' has {number_of(count, 'run')} of task '{short(task)}'"
@@ -209,19 +230,44 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
         raise refused(path, mistake, expected, f"leave out --by, or {advice}")
 
 
-def _baseline(results: FoundResults, asked: str) -> tuple[str, str]:
-    """The arm that others are compared with, and what is said of the choice."""
+def _baseline(results: FoundResults, asked: DraftOptions) -> tuple[str, str]:
+    """The arm that others are compared with, and what is said of the choice.
+
+    ClaimError where none is named and there are several others, or a margin or tasks, whose test
+    has a direction.
+    """
     arms = list(results.runs)
-    if asked:
-        if asked not in arms:
-            expected = ", ".join(arms)
-            raise refused(results.path, f"there is no arm '{asked}'", expected, choose(asked, arms))
-        return asked, f"compared with '{asked}'"
+    if asked.baseline:
+        if asked.baseline not in arms:
+            mistake = f"there is no arm '{asked.baseline}'"
+            advice = choose(asked.baseline, arms)
+            raise refused(results.path, mistake, ", ".join(arms), advice)
+        return asked.baseline, f"compared with '{asked.baseline}'"
+    if found := _named_baseline(arms):
+        return found, f"compared with '{found}', by its name (else: --baseline)"
+    if _either_way(results, asked):
+        said = f"whether '{arms[1]}' and '{arms[0]}' differ, for neither is named a baseline"
+        return arms[0], f"{said} (else: --baseline)"
+    why = "" if asked.by is None else ", and a smallest difference has a direction"
+    mistake = f"no arm is named a baseline: {named(arms)}{why}"
+    advice = f"name it, as in --baseline {shlex.quote(arms[0])}"
+    raise refused(results.path, mistake, "the arm that others are compared with", advice)
+
+
+def _named_baseline(arms: Sequence[str]) -> str:
+    """The only arm with such a word in its name; empty where there is none."""
+    words = {arm: re.split(r"[^a-z]+", arm.casefold()) for arm in arms}
     for word in BASELINES:
-        for arm in arms:
-            if word in arm.casefold():
-                return arm, f"compared with '{arm}', by its name (else: --baseline)"
-    return arms[0], f"compared with '{arms[0]}', which comes first (else: --baseline)"
+        having = [arm for arm in arms if word in words[arm]]
+        if len(having) == 1:
+            return having[0]
+    return ""
+
+
+def _either_way(results: FoundResults, asked: DraftOptions) -> bool:
+    """Whether two arms are compared of which neither is the baseline."""
+    named_one = asked.baseline or _named_baseline(list(results.runs))
+    return not (named_one or results.tasks or asked.by is not None) and len(results.runs) == 2
 
 
 def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) -> dict[str, int]:
@@ -235,7 +281,12 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     reported = {"from": results.measure} if results.imports else {}
     reported |= {"reduce": results.reduce} if results.reduce and results.imports else {}
-    return {**reported, "label": results.called[:80], "better": asked.better}
+    return {**reported, "label": _label(results), "better": asked.better}
+
+
+def _label(results: FoundResults) -> str:
+    """What a report calls the number; a single letter is too short for that."""
+    return results.called[:80] if len(results.called) > 1 else f"the number {results.called}"
 
 
 def _tidy_text(
@@ -275,18 +326,20 @@ def marked(text: str) -> str:
 def write(drafts: Drafts, out: Path) -> tuple[Path, ...]:
     """Write the claims and the table that they read, in place of nothing but unedited ones.
 
-    The files of the claims. SpecError where a file that somebody edited is in the way, and then
-    nothing is written; OutputError where nothing can be.
+    The files of the claims. SpecError where a file that somebody edited is in the way, or a claim
+    from other results, and then nothing is written; OutputError where nothing can be.
     """
     claims = {out / name: marked(text) for name, text in drafts.claims.items()}
     tables = {out / name: text for name, text in drafts.tables.items()}
-    for file in claims:
+    for file, text in claims.items():
         with _told(file):
             if file.exists() and not _unedited(_text(file)):
                 raise _in_the_way(file)
+            if file.exists() and (other := _origin(_text(file))) not in ("", _origin(text)):
+                raise _of_others(file, other)
     for file, text in tables.items():
         with _told(file):
-            if file.exists() and not _copied(file, text):
+            if file.exists() and not _copied(file, text, claims):
                 raise _in_the_way(file)
     for file, text in {**tables, **claims}.items():
         with _told(file):
@@ -313,13 +366,30 @@ def _in_the_way(file: Path) -> SpecError:
     return SpecError([Problem(Place(str(file)), mistake, "no file, or one unedited", advice)])
 
 
+def _of_others(file: Path, other: str) -> SpecError:
+    mistake = f"this claim was written from other results, {other}"
+    advice = "name another folder for this one, as in --out second"
+    return SpecError([Problem(Place(str(file)), mistake, "no claim, or one of these", advice)])
+
+
+def _origin(text: str) -> str:
+    """Where the results lie that a claim was written from; empty where it does not say so."""
+    start = f"# {ORIGIN}"
+    lines = (line for line in text.split("\n") if line.startswith(start))
+    return next(lines, start).removeprefix(start)
+
+
 def _unedited(text: str) -> bool:
     before, mark, _ = text.rpartition(MARK)
     return bool(mark) and marked(before) == text
 
 
-def _copied(file: Path, new: str) -> bool:
-    """Whether a table holds what is to be written, or what a claim beside it says was copied."""
+def _copied(file: Path, new: str, claims: Collection[Path]) -> bool:
+    """Whether a table may be replaced: no claim but these reads it, and nobody has edited it."""
     text = _text(file)
     digest = _digest(text)
-    return text == new or any(digest in _text(each) for each in file.parent.glob("*.claim.yaml"))
+    beside = {each: _text(each) for each in file.parent.glob("*.claim.yaml")}
+    if text == new:
+        return True
+    others = any(file.name in said for each, said in beside.items() if each not in claims)
+    return not others and any(digest in said for said in beside.values())

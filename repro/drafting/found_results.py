@@ -5,9 +5,8 @@ Everything that is guessed is said, and an option says it instead.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,45 +14,57 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from repro.drafting.claim_text import name_of
-from repro.drafting.forms import Form, forms_of, forms_of_chart, import_of
-from repro.drafting.json_runs import is_series
+from repro.drafting.folder_forms import Form, import_of
+from repro.drafting.forms import Way, forms_of_chart, ways_of
 from repro.drafting.log_runs import pattern_of
+from repro.drafting.measures import measure_of, measured
+from repro.drafting.no_number import (
+    no_arms,
+    refuse_lacking,
+    refuse_percent,
+)
+from repro.drafting.path_parts import number_in_paths, parts_of
+from repro.drafting.row_units import (
+    Rows,
+    a_row_each,
+    in_series,
+    refuse_parts,
+    refuse_parts_inside,
+    refuse_repeated,
+    refuse_steps_of_unit,
+    step_field,
+    without_tasks,
+)
 from repro.drafting.run_fields import (
-    COUNTERS,
-    MOST_ARMS,
     Hints,
+    UnfitError,
     arm_field,
     field_of_task,
     named,
     no_field,
     refused,
     seed_field,
-    seed_of,
     task_field,
-    task_of,
     tasks_left_out,
     text_in,
+    unfit,
     with_cells,
+    with_labels,
     with_states,
 )
-from repro.drafting.run_values import Columns, FoundValue, values_of
-from repro.errors import DataError
+from repro.drafting.run_values import Columns, FoundValue, averaged, values_of
+from repro.drafting.said import each_run, of_columns, of_states, of_unread
+from repro.drafting.wide_tables import ARM, runs_of_columns, runs_of_rows
+from repro.errors import ClaimError, DataError
 from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.result_files import FORMS
 from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import DIVERGED, TASK, value_of
+from repro.results.roles import whole
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 
-ORDER_UNSEEN = "and in which order they ran cannot be seen"
-"""Without numbers of seeds, of values that follow each other only those of rows are seen."""
-
 TIDY = ("arm", "seed", "measurement", "value")
-
-TESTS = ("test", "eval", "valid", "val", "dev")
-"""Of several numbers, the one whose name has the first of these words is the one meant."""
-
-_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 @dataclass(slots=True)
@@ -62,8 +73,8 @@ class FoundResults:
 
     ``imports`` are those of the arms, where a claim may declare them; ``table`` is the name of a
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
-    ``label`` is what a reader calls the number, where that is not its name, and ``task`` the field
-    of the task, where the runs are of several.
+    ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
+    the task, where the runs are of several, and ``each`` what one run is by what was read.
     """
 
     path: Path
@@ -75,6 +86,7 @@ class FoundResults:
     said: list[str] = field(default_factory=list)
     label: str = ""
     task: str = ""
+    each: str = ""
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -95,19 +107,48 @@ Found = list[tuple[Form, FoundRun]]
 def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     """The results at ``path``, as a claim in ``root`` would read them.
 
+    Where a folder has results of several forms, those of the first that has what is asked for.
     ClaimError or DataError where they cannot be told apart, or cannot be read.
     """
-    inside = path.resolve().is_relative_to(root.resolve())
-    base = root if inside else path.resolve().parent
-    forms = forms_of(path, base)
-    if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's folder
-        inside, base = False, path.resolve().parent
-        forms = forms_of(path, base)
-    found = _found(forms, base, path)
+    above = path.resolve().parent
+    base = root if path.resolve().is_relative_to(root.resolve()) else above
+    lost: list[tuple[Way, ClaimError | DataError]] = []
+    asked = bool(hints.arm or hints.measure)
+    ways = ways_of(path, base, asked=asked)
+    for place, way in enumerate(ways):
+        try:
+            at, forms = base, way.forms()
+            if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's
+                at, forms = above, ways_of(path, above)[place].forms()
+            results = _read(path, at, hints, forms)
+        except (UnfitError, DataError) as error:
+            lost.append((way, error))
+            continue
+        if at != root:
+            results.imports, results.table = {}, ""
+        results.said += [f"not used, {way.words}: {_first(error)}" for way, error in lost]
+        also = [other.words for other in ways[place + 1 :] if other.words != "logs"]
+        results.said += [f"not read, though there as well: {', '.join(also)}"] if also else []
+        return results
+    first, *others = lost
+    more = "".join(f"\n{way.words}, there as well: {_first(error)}" for way, error in others)
+    raise type(first[1])(f"{first[1]}{more}")
+
+
+def _first(error: Exception) -> str:
+    """What is wrong, without what to do."""
+    return str(error).partition("\n")[0]
+
+
+def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundResults:
+    """The results in forms, by paths below ``base``."""
+    told = FilesRead()
+    found = _found(forms, base, path, told)
     key, only = "", ""
     if hints.task:
-        key, only = field_of_task(path, [run for _, run in found], hints.task)
+        key, only = field_of_task(path, [run for _, run in found], hints)
         found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]
+        hints = replace(hints, task_field="")
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""
@@ -120,13 +161,24 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
         if exported:
             results.said[0] = "a table of runs that W&B exported"
     results.said += _left_out(forms)
+    results.said += [*told.said, *(note for form in forms for note in form.notes)]
     if forms[0].log and forms[0].arm:
         _import_logs(results, forms, base)
     if key:
         _keep_task(results, key, only)
-    if not inside:
-        results.imports, results.table = {}, ""
+    results.said.append(_what_rows_are(results))
     return results
+
+
+def _what_rows_are(results: FoundResults) -> str:
+    """`5 runs per arm, one per seed`: what is counted, before anything is judged."""
+    counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
+    fewest, most = min(counts.values(), default=0), max(counts.values(), default=0)
+    many = number_of(most, "run") if fewest == most else f"{fewest} to {most} runs"
+    if not results.tasks:
+        return f"{many} per arm, {results.each}"
+    tasks = number_of(len(results.tasks), "task")
+    return f"{many} per arm and task, {results.each}; {tasks}, by '{results.task}'"
 
 
 def _keep_task(results: FoundResults, key: str, only: str) -> None:
@@ -139,15 +191,15 @@ def _keep_task(results: FoundResults, key: str, only: str) -> None:
     }
 
 
-def _found(forms: Sequence[Form], base: Path, path: Path) -> Found:
-    return [(form, run) for form in forms for run in _runs(form, base, path)]
+def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
+    return [(form, run) for form in forms for run in _runs(form, base, path, told)]
 
 
-def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
+def _runs(form: Form, base: Path, path: Path, told: FilesRead) -> Iterator[FoundRun]:
     if form.runs is not None:
         yield from form.runs
         return
-    yield from import_of(path, form.importer).runs(base, FilesRead())
+    yield from import_of(path, form.importer).runs(base, told)
 
 
 # a tidy table
@@ -155,38 +207,36 @@ def _runs(form: Form, base: Path, path: Path) -> Iterator[FoundRun]:
 
 def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     """A table with the columns arm, seed, measurement and value: where it can be, as it is."""
-    arm, seed = hints.arm or "arm", hints.seed or "seed"
+    arm, seed = hints.arm or "arm", hints.unit or hints.seed or "seed"
     every = [run for _, run in found]
     measures = list(dict.fromkeys(text_in(path, run, "measurement") for run in every))
-    measure, said = _measure(path, measures, hints)
+    measure, said = measure_of(path, measures, hints)
     mine = [run for run in every if text_in(path, run, "measurement") == measure]
     for name in (arm, seed):
         if name not in mine[0].fields:
             raise no_field(path, name, list(mine[0].fields))
-    mine, ended = with_states(path, mine)
-    arms = [text_in(path, run, arm) for run in mine]
-    told = {*TIDY, arm, seed, ended}
-    task = task_field(path, mine, arms, told, seeds=True)
-    runs: dict[str, list[FoundValue]] = defaultdict(list)
-    for name, run in zip(arms, mine, strict=True):
-        missing = run.state == "running"
-        value = None if missing or run.state == "failed" else _value(path, run)
-        of = text_in(path, run, task) if task else ""
-        runs[name].append(FoundValue(seed_of(path, run, seed), value, missing, of))
-    as_it_is = (arm, seed) == ("arm", "seed") and task in ("", TASK)
-    words = f"a table with a row per value ({arm}, {seed}, measurement, value)"
-    return FoundResults(
-        path,
-        dict(runs),
-        measure,
-        table=_table_name(path, base) if as_it_is else "",
-        said=[words, said, *_ended(mine, ended), *_unread(mine, {*told, task})],
-        task=task,
+    mine, ended = with_states(path, mine, hints)
+    runs = [replace(run, rows=[{measure: _value(path, run)}]) for run in mine]
+    sheet = Sheet(
+        [f"a table with a row per value ({arm}, {seed}, measurement, value)"],
+        Rows(path, [text_in(path, run, arm) for run in runs], runs, seed),
+        {*TIDY, arm, seed, *ended},
+        arm,
+        ended,
+        cells=False,
     )
+    results = _of_sheet(sheet, hints, (measure, said))
+    as_it_is = (arm, seed) == ("arm", "seed") and results.task in ("", TASK)
+    plain = as_it_is and not (hints.unit or results.reduce)
+    results.table = _table_name(path, base) if plain else ""
+    results.reduce = ""
+    return results
 
 
 def _value(path: Path, run: FoundRun) -> float | None:
     """The value of a row; None where the run diverged. ClaimError for anything else."""
+    if run.state != "finished":
+        return None
     cell = text_in(path, run, "value")
     if cell.casefold() == DIVERGED:
         return None
@@ -211,98 +261,187 @@ def _table_name(path: Path, base: Path) -> str:
 # runs
 
 
+@dataclass(slots=True)
+class Sheet:
+    """Rows with their arms: what is said of their form, and the fields that say something.
+
+    ``where`` is the field of the arm, ``ended`` are those that say how runs ended. ``read`` are the
+    forms by which a claim can read them; none where it cannot. ``cells``: a row is one of a table.
+    """
+
+    words: list[str]
+    rows: Rows
+    told: set[str]
+    where: str = ""
+    ended: Sequence[str] = ()
+    read: Sequence[Form] = ()
+    cells: bool = True
+    numbered: bool = False
+
+
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
     if not found:
-        raise refused(path, "no run is in it", "results", "check the path")
-    seed = seed_field(path, [run for _, run in found], hints)
-    found, ended = _with_states(path, found, hints)
-    where, by_path, apart = "", bool(forms[0].arm), 0
-    if not by_path:
-        where = arm_field(path, [run for _, run in found], {seed, ended}, hints)
+        raise unfit(path, "no run is in it", "results", "check the path")
+    runs, ended = with_states(path, [run for _, run in found], hints)
+    templates = [str(form.importer["path"]) for form in forms]
+    number = number_in_paths(templates, hints)
+    runs = [_numbered(run, number) for run in runs] if number else runs
+    found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
+    named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
+    if forms[0].arm and not named_inside:
+        sheet = _by_path(path, forms, found, ended, hints)
+        sheet.read = () if number else sheet.read
+        return _of_sheet(sheet, hints)
+    seed, label = seed_field(path, runs, hints), ""
+    if not seed:
+        runs, label, seed = with_labels(runs, hints)
+    told = {seed, *ended}
+    where = label or arm_field(path, runs, told, hints)
+    if not where or not _repeated(runs, where):
+        if wide := _wide(path, runs, ended, hints):
+            return _of_sheet(wide, hints, ("value", ""))
         if not where:
-            return _arm_per_column(path, [run for _, run in found], seed, hints)
-        every = len(found)
-        found = [(form, run) for form, run in found if where in run.fields]
-        apart = every - len(found)
-    arms = [form.arm if by_path else str(run.fields[where]) for form, run in found]
-    told, runs = {seed, where, ended}, [run for _, run in found]
-    task = task_field(path, runs, arms, told, seeds=bool(seed))
+            raise no_arms(path, runs, hints)
+    mine = [run for run in runs if where in run.fields]
+    sheet = Sheet(
+        [forms[0].words, f"arms by the field '{where}'"],
+        Rows(path, [str(run.fields[where]) for run in mine], mine, seed),
+        {*told, where},
+        where,
+        ended,
+        cells=forms[0].importer.get("each") == "row",
+    )
+    if not (number or ended or label or forms[0].runs is not None or forms[0].arm):
+        sheet.read = forms
+    if apart := len(runs) - len(mine):
+        sheet.words.append(f"left out, without '{where}': {number_of(apart, 'run')}")
+    return _of_sheet(sheet, hints)
+
+
+def _numbered(run: FoundRun, number: str) -> FoundRun:
+    """The run whose path has the number of something else: of a fold, a task, a layer."""
+    if "run" not in run.fields:
+        return run
+    fields = {key: value for key, value in run.fields.items() if key != "run"}
+    return replace(run, fields={**fields, number: run.fields["run"]})
+
+
+def _repeated(runs: Sequence[FoundRun], where: str) -> bool:
+    """Whether some arm has several rows."""
+    arms = [str(run.fields[where]) for run in runs if where in run.fields]
+    return len(set(arms)) < len(arms)
+
+
+def _by_path(
+    path: Path, forms: Sequence[Form], found: Found, ended: Sequence[str], hints: Hints
+) -> Sheet:
+    """The runs of which the path names the arm."""
+    templates = [str(form.importer["path"]) for form in forms]
+    parts = parts_of(path, [form.arm for form in forms], templates, hints)
+    told = {id(form): (arm, said) for form, arm, said in
+            zip(forms, parts.arms, parts.fields, strict=True)}  # fmt: skip
+    runs = [replace(run, fields={**run.fields, **told[id(form)][1]}) for form, run in found]
+    seed = seed_field(path, runs, hints)
+    rows = Rows(path, [told[id(form)][0] for form, _ in found], runs, seed)
+    where = next((key for key in parts.fields[0] if rows.arms == _cells_of(runs, key)), "")
+    plain = not (ended or any(parts.fields)) and forms[0].runs is None
+    return Sheet(
+        [forms[0].words, parts.words],
+        rows,
+        {seed, where, *ended},
+        "",
+        ended,
+        forms if plain else (),
+        cells=forms[0].importer.get("each") == "row",
+    )
+
+
+def _cells_of(runs: Sequence[FoundRun], key: str) -> list[str]:
+    return [str(run.fields.get(key, "")) for run in runs]
+
+
+def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:
+    """A table of which a column is an arm, or a run; None where it is none."""
+    if found := runs_of_rows(path, runs, hints):
+        melted, where, columns = found
+        arms = [str(run.fields[where]) for run in melted]
+        said = f"a row per arm, by '{where}', and a column per seed: {named(columns)}"
+        return Sheet([said], Rows(path, arms, melted, "seed"), {where, "seed"}, where)
+    melted, columns = runs_of_columns(path, runs, hints)
+    if not melted:
+        return None
+    seed = seed_field(path, melted, hints)
+    arms = [str(run.fields[ARM]) for run in melted]
+    said = f"a column per arm: {', '.join(columns)}"
+    told = {seed, ARM, *ended}
+    return Sheet([said], Rows(path, arms, melted, seed), told, ARM, ended, numbered=True)
+
+
+def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None) -> FoundResults:
+    """The results in rows whose arms are known: their task and number, and what a row is."""
+    rows, told, path = sheet.rows, sheet.told, sheet.rows.path
+    task = task_field(path, rows.runs, told, hints)
     told |= {task}
-    measure, said = _measure(path, _measured(runs, arms, told, hints.measure), hints, runs)
-    lost = tasks_left_out(runs, task, measure)
-    kept = [place for place, run in enumerate(runs) if task_of(run, task) not in lost]
-    found = [found[place] for place in kept]
-    arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
-    tabular = forms[0].importer.get("each") == "row"
-    read = with_cells(path, runs, measure) if tabular else runs
-    several = any(sum(measure in row for row in run.rows) > 1 for run in runs)
-    columns = Columns(seed, task, measure, "last" if several else "")
-    results = FoundResults(path, values_of(path, arms, read, columns), measure, columns.reduce)
-    results.task = task
-    results.said = [
-        forms[0].words,
-        "an arm per path" if by_path else f"arms by the field '{where}'",
-        said,
-        *_said(runs, columns, lost),
-    ]
-    results.said += [f"left out, without '{where}': {number_of(apart, 'run')}"] if apart else []
-    results.said += [*_ended(runs, ended), *(_unread(runs, {*told, measure}) if tabular else ())]
-    if seed and not ended and not lost and read == runs and forms[0].runs is None:
-        results.imports = _imports(forms, found, where, seed, task)
+    rows = replace(rows, task=task)
+    if chosen is None:
+        refuse_lacking(path, rows.runs, rows.arms, told, hints.measure)
+    measure, said = chosen or measure_of(
+        path, measured(rows, told, hints.measure), hints, rows.runs
+    )
+    refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
+    lost = tasks_left_out(rows.runs, task, measure)
+    rows = without_tasks(rows, lost)
+    step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
+    read = rows
+    if sheet.cells and sheet.where != ARM:
+        read = replace(rows, runs=with_cells(path, rows.runs, measure))
+    plain = read == rows and not step
+    if not step:
+        refuse_parts_inside(read, measure, unit=bool(hints.unit))
+    rows = in_series(read, step) if step else read
+    rows = a_row_each(rows, measure) if hints.unit else rows
+    several = any(sum(measure in row for row in run.rows) > 1 for run in rows.runs)
+    columns = Columns(rows.seed, task, measure, "last" if several else "", unit=bool(hints.unit))
+    results = FoundResults(path, values_of(path, rows.arms, rows.runs, columns), measure)
+    results.reduce, results.task = columns.reduce, task
+    lines = of_columns(rows, columns, lost, step)
+    results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
+    results.said += of_states(rows.runs, sheet.ended)
+    results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
+    results.each = each_run(rows, hints)
+    if hints.unit:
+        results.runs = averaged(results.runs)
+    elif rows.seed and plain and sheet.read and not lost and _plain_seeds(rows):
+        results.imports = _imports(sheet, rows)
     return results
 
 
-def _said(runs: Sequence[FoundRun], columns: Columns, lost: Mapping[str, str]) -> Iterator[str]:
-    """What is said of series, seeds and tasks; ``lost`` are tasks that are left out, and why."""
-    if columns.reduce:
-        yield _last(runs, columns.measure)
-    yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
-    if columns.task:
-        yield f"tasks by the field '{columns.task}'"
-    for why in dict.fromkeys(lost.values()):
-        yield f"left out, {why}: {named([task for task in lost if lost[task] == why])}"
+def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str:
+    """The field of the steps, where rows are those of series; ClaimError where rows are no runs."""
+    if not rows.seed:
+        refuse_parts(rows, told, numbered=numbered)
+        return ""
+    if hints.unit:
+        refuse_steps_of_unit(rows, told)
+        return ""
+    if step := step_field(rows, told):
+        return step
+    refuse_repeated(rows, told)
+    return ""
 
 
-NUMBERED = f"no seeds are named: runs are numbered as they come, {ORDER_UNSEEN}"
+def _plain_seeds(rows: Rows) -> bool:
+    """Whether a claim can read the seeds as they are written."""
+    return all(whole(run.fields.get(rows.seed)) is not None for run in rows.runs)
 
 
-def _with_states(path: Path, found: Found, hints: Hints) -> tuple[Found, str]:
-    """The runs as a field of theirs says that they ended; empty where all have finished."""
-    runs, ended = with_states(path, [run for _, run in found])
-    if ended in ("", hints.arm):
-        return found, ""
-    return [(form, run) for (form, _), run in zip(found, runs, strict=True)], ended
-
-
-def _ended(runs: Sequence[FoundRun], ended: str) -> list[str]:
-    """What is said of the field by which runs have ended."""
-    lost = sum(run.state == "failed" for run in runs)
-    going = sum(run.state == "running" for run in runs)
-    said = f"by the field '{ended}' {lost} diverged or failed, {going} are running"
-    return [said] if ended else []
-
-
-def _unread(runs: Sequence[FoundRun], told: set[str]) -> list[str]:
-    """What is said of the columns that are not read."""
-    names = dict.fromkeys(name for run in runs for name in run.fields if name not in told)
-    return [f"left unread: {named(names)}"] if names else []
-
-
-def _last(runs: Sequence[FoundRun], measure: str) -> str:
-    """What is said of a series, and of runs that have fewer values than others."""
-    counts = sorted({sum(measure in row for row in run.rows) for run in runs})
-    unequal = f" (of {counts[0]} to {counts[-1]} values)" if len(counts) > 1 else ""
-    return f"the last value of each run{unequal}"
-
-
-def _imports(
-    forms: Sequence[Form], found: Found, where: str, seed: str, task: str
-) -> dict[str, dict[str, Any]]:
+def _imports(sheet: Sheet, rows: Rows) -> dict[str, dict[str, Any]]:
     """What each arm would declare."""
-    said = {"seed": seed, **({"task": task} if task else {})}
+    said = {"seed": rows.seed, **({"task": rows.task} if rows.task else {})}
+    where, forms = sheet.where, sheet.read
     if not where:
         return {form.arm: {**form.importer, **said} for form in forms}
-    arms = {str(run.fields[where]): run.fields[where] for _, run in found}
+    arms = {str(run.fields[where]): run.fields[where] for run in rows.runs}
     return {
         arm: {**forms[0].importer, "where": {where: value}, **said} for arm, value in arms.items()
     }
@@ -335,7 +474,9 @@ def _chart(path: Path, base: Path, names: Sequence[str], hints: Hints) -> FoundR
     """A chart of W&B, a column per run: what differs between the names of the runs is the arm."""
     place = path.resolve().relative_to(base.resolve()).as_posix()
     forms, number = forms_of_chart(path, place, names, hints.measure)
-    results = _of_runs(path, forms, _found(forms, base, path), replace(hints, measure="value"))
+    results = _of_runs(
+        path, forms, _found(forms, base, path, FilesRead()), replace(hints, measure="value")
+    )
     results.label = number
     results.said = [
         f"the number '{number}'" if "'value'" in each else each for each in results.said
@@ -348,94 +489,3 @@ def _left_out(forms: Sequence[Form]) -> list[str]:
     """What is said of files, or columns, that are alone: no arm has one run."""
     left = [name for form in forms for name in form.left_out]
     return [f"left out, for no other is named alike: {named(left)}"] if left else []
-
-
-def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hints) -> FoundResults:
-    """A column of numbers per arm, a row per seed; ClaimError where it cannot be that."""
-    columns = list(dict.fromkeys(name for run in runs for row in run.rows for name in row))
-    arms = [name for name in columns if name != seed and name.casefold() not in COUNTERS]
-    complete = all(arm in row for arm in arms for run in runs for row in run.rows)
-    known = list(runs[0].fields)
-    if hints.measure and hints.measure not in known:
-        raise no_field(path, hints.measure, columns, "number", "measure")
-    if (
-        not path.is_file()
-        or hints.measure
-        or not 2 <= len(arms) <= MOST_ARMS
-        or not complete
-        or any(len(run.rows) != 1 for run in runs)
-    ):
-        _refuse_commas(path, runs, hints.measure)
-        mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
-        raise refused(path, mistake, "one that differs between arms", "name it: --arm FIELD")
-    if series := [name for name in arms if is_series(name)]:
-        mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
-        advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
-        raise refused(path, mistake, "the results of several runs", advice)
-    values = {
-        arm: [
-            FoundValue(seed_of(path, run, seed) if seed else place, run.rows[0][arm])
-            for place, run in enumerate(runs)
-        ]
-        for arm in arms
-    }
-    seeds = f"rows are numbered as seeds, {ORDER_UNSEEN}"
-    if seed:
-        seeds = f"seeds by the column '{seed}'"
-    said = [f"a column per arm: {', '.join(arms)}", seeds, *_unread(runs, {seed, *arms})]
-    return FoundResults(path, values, "value", said=said)
-
-
-# numbers
-
-
-def _measured(
-    runs: Sequence[FoundRun], arms: Sequence[str], taken: set[str], asked: str
-) -> list[str]:
-    """The number that is ``asked`` for, or those that every arm has and that vary in some arm."""
-    by_arm: dict[str, dict[str, set[float | None]]] = defaultdict(lambda: defaultdict(set))
-    for arm, run in zip(arms, runs, strict=True):
-        for row in run.rows:
-            for name, value in row.items():
-                by_arm[arm][name].add(value)
-    shared = set.intersection(*(set(found) for found in by_arm.values())) if by_arm else set()
-    if asked in shared:
-        return [asked]
-    names = [
-        name
-        for name in dict.fromkeys(name for found in by_arm.values() for name in found)
-        if name in shared and name not in taken and name.casefold() not in COUNTERS
-    ]
-    varying = [name for name in names if any(len(found[name]) > 1 for found in by_arm.values())]
-    return varying or names
-
-
-def _measure(
-    path: Path, names: Sequence[str], hints: Hints, runs: Sequence[FoundRun] = ()
-) -> tuple[str, str]:
-    """The number to compare, and what is said of the choice."""
-    if hints.measure and hints.measure in names:
-        return hints.measure, f"the number '{hints.measure}'"
-    if not names or hints.measure:
-        _refuse_commas(path, runs, hints.measure)
-    if hints.measure:
-        raise no_field(path, hints.measure, names, "number", "measure")
-    if not names:
-        raise refused(path, "no number is in every arm", "a number per run", "check the path")
-    if len(names) == 1:
-        return names[0], f"the number '{names[0]}'"
-    for word in TESTS:
-        having = [name for name in names if word in re.split(r"[^a-z0-9]+", name.casefold())]
-        if len(having) == 1:
-            others = len(names) - 1
-            return having[0], f"the number '{having[0]}' ({others} more: --measure)"
-    mistake = f"several numbers may be meant: {', '.join(names[:20])}"
-    raise refused(path, mistake, "one", f"name it, as in --measure {names[0]}")
-
-
-def _refuse_commas(path: Path, runs: Sequence[FoundRun], name: str) -> None:
-    """ClaimError for the first number with a comma, of any name where none is given."""
-    for run in runs:
-        for key, value in run.fields.items():
-            if name in ("", key) and isinstance(value, str) and _COMMA.fullmatch(value.strip()):
-                with_cells(path, [run], key)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
@@ -15,7 +16,7 @@ from repro.evidence.imports.importer import FilesRead, FoundRun
 from repro.evidence.imports.inspect_logs import Inspect
 from repro.evidence.imports.known_json import known_form
 from repro.files import read_bytes
-from repro.series import Record, flat, numbers_in
+from repro.series import Record, flat, in_lines, numbers_in
 
 LARGEST = 200_000_000
 """Bytes of the largest file that is read."""
@@ -23,10 +24,29 @@ LARGEST = 200_000_000
 SERIES = frozenset({"loss", "acc", "accuracy", "error", "lr", "learning_rate", "epoch", "step"})
 """Last words in the names of what is logged during one run: lists of these are no arms."""
 
+LOGGED = SERIES | {"losses", "accuracies", "errors", "history", "curve", "reward", "return"}
+LOGGED |= {"rewards", "returns", "epochs", "steps", "time", "times", "timestamps"}
+"""The same of lists inside an object per arm: these may be the series of one run of it."""
+
+SPLITS = frozenset({"train", "training", "test", "val", "valid", "validation", "dev", "eval"})
+"""Names of what a run is measured on: lists of these are no arms either."""
+
+WRAPPERS = frozenset({"results", "scores", "values", "methods", "arms", "models", "runs", "data"})
+"""Names below which values by arm stand."""
+
+VALUES = frozenset({"values", "scores", "results", "runs", "raw"})
+"""Names of lists of values, a run each, whose number has no other name."""
+
+DEEPEST = 4
+"""So many objects a list of seeds may lie in."""
+
 MOST_ABOVE = 3
 """So many folders above a file are searched for others like it."""
 
 _SEED = re.compile(r"(?i)(?:seed|run)?[_=-]?(\d{1,15})")
+
+
+EXPECTED, ADVICE = "JSON with the results of several runs", "check the file"
 
 
 class FoundRecords(NamedTuple):
@@ -42,23 +62,63 @@ def runs_in_json(path: Path) -> tuple[str, tuple[FoundRun, ...]]:
     ClaimError for a file that is no JSON, or that is one run.
     """
     document = _document(path)
-    if (found := _records(document)) is None:
+    try:
+        found = _records(document)
+    except ValueError as error:
+        advice = "name the seed of each: `seeds: [0, 1, ...]` beside the list"
+        raise refused(path, str(error), "lists with a value per run", advice) from None
+    if found is None:
         raise _one_run(path, document)
+    return found.words, _runs(found, "")
+
+
+def several_inside(path: Path, place: str) -> tuple[FoundRun, ...]:
+    """The runs in a JSON file whose names or fields say that they are seeds; else none."""
+    text = read_json(path)
+    if in_lines(text) or not text.strip():
+        return ()
+    document = _document(path)
+    found = _list_of_seeds(document) or (_of_seeds(document) if _is_object(document) else None)
+    return _runs(found, f"{place}, ") if found else ()
+
+
+def _runs(found: FoundRecords, before: str) -> tuple[FoundRun, ...]:
     runs = (
-        FoundRun(f"run {place}", record, [numbers_in(record)])
+        FoundRun(f"{before}run {place}", record, [numbers_in(record)])
         for place, record in enumerate(found.records, start=1)
     )
-    return found.words, tuple(runs)
+    return tuple(runs)
+
+
+def _is_object(document: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(document, dict) and bool(document)
+
+
+def _list_of_seeds(document: Any) -> FoundRecords | None:
+    """A list at the top, or inside, whose items all name their seed."""
+    found = _list_inside(document) if _is_object(document) else None
+    if _lists_objects(document):
+        found = FoundRecords("a list of runs", tuple(map(_flat, document)))
+    named_each = found and all(any(last_part(k) in SEEDS for k in each) for each in found.records)
+    return found if named_each else None
+
+
+def read_json(path: Path) -> str:
+    """The text of a JSON file; ClaimError where it cannot be read."""
+    try:
+        return read_bytes(path, LARGEST).decode("utf-8-sig")
+    except OSError as error:
+        raise refused(path, f"cannot be read: {error.strerror}", EXPECTED, ADVICE) from None
+    except UnicodeDecodeError as error:
+        mistake = f"is no UTF-8 text: byte {error.start}"
+        raise refused(path, mistake, EXPECTED, "convert it") from None
 
 
 def _document(path: Path) -> Any:
-    expected, advice = "JSON with the results of several runs", "check the file"
     try:
-        return json.loads(read_bytes(path, LARGEST))
-    except OSError as error:
-        raise refused(path, f"cannot be read: {error.strerror}", expected, advice) from None
+        return json.loads(read_json(path))
     except (ValueError, RecursionError) as error:
-        raise refused(path, f"is no JSON: {error}", expected, advice) from None
+        raise refused(path, f"is no JSON: {error}", EXPECTED, ADVICE) from None
 
 
 def _records(document: Any) -> FoundRecords | None:
@@ -67,10 +127,120 @@ def _records(document: Any) -> FoundRecords | None:
         if known_form(json.dumps(document)) is not None:
             return None
         return FoundRecords("a list of runs", tuple(map(_flat, document)))
-    if not isinstance(document, dict) or not document:
+    if not _is_object(document):
         return None
-    ways = (_of_lists, _of_objects, _of_series, _list_inside)
+    ways = (_of_lists, _of_objects, _of_seeds, _of_values, _of_series, _list_inside, _wrapped)
     return next((found for way in ways if (found := way(document)) is not None), None)
+
+
+def _wrapped(document: Mapping[str, Any]) -> FoundRecords | None:
+    """`{"n_seeds": 5, "results": {...}}`: what stands below the one name that says so."""
+    names = [
+        name for name, each in document.items() if name.casefold() in WRAPPERS and _is_object(each)
+    ]
+    if len(names) != 1:
+        return None
+    inner = document[names[0]]
+    bare = any(key.isdigit() for each in inner.values() if isinstance(each, dict) for key in each)
+    ways = (_of_lists, *(() if bare else (_of_objects,)), _of_values, _of_series)
+    found = next((found for way in ways if (found := way(inner)) is not None), None)
+    return found and FoundRecords(f"{found.words}, below '{names[0]}'", found.records)
+
+
+def _of_seeds(document: Mapping[str, Any]) -> FoundRecords | None:
+    """`{"seed_results": {"42": {"error": 4.2}}}`: whole numbers below a name that says seeds.
+
+    Of several such objects of one name, what each lies in is the arm. Numbers beside them, such as
+    a mean, are no numbers of a run.
+    """
+    found = list(_seeds_below(document, ()))
+    if not found or len({path[-1] for path, _ in found}) > 1:
+        return None
+    texts = {key: value for key, value in flat(document) if isinstance(value, str)}
+    records = (
+        {
+            **({"arm": ".".join(path[:-1])} if len(found) > 1 else texts),
+            "seed": _seed(key),
+            **(_flat(value) if isinstance(value, dict) else {"value": value}),
+        }
+        for path, each in found
+        for key, value in each.items()
+    )
+    return FoundRecords(f"an object with the seeds, '{found[0][0][-1]}'", tuple(records))
+
+
+def _seeds_below(
+    document: Mapping[str, Any], above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """The objects whose keys are whole numbers, and whose names say that these are seeds."""
+    for name, each in document.items():
+        if not _is_object(each) or len(above) > DEEPEST:
+            continue
+        says = "seed" in name.casefold() or name.casefold() in {"runs", "replicates", "repeats"}
+        if says and all(map(_SEED.fullmatch, each)):
+            yield (*above, name), each
+        else:
+            yield from _seeds_below(each, (*above, name))
+
+
+def _of_values(document: Mapping[str, Any]) -> FoundRecords | None:
+    """`{"ours": {"values": [4.2, 4.3], "mean": 4.25}}`: lists per arm, with a value per run.
+
+    ValueError for lists that may be the series of one run: no seeds stand beside them, nor a mean
+    that is theirs.
+    """
+    lists = {arm: _lists_in(each) for arm, each in document.items() if _is_object(each)}
+    lists = {arm: each for arm, each in lists.items() if each}
+    if any(arm.casefold() in SPLITS for arm in lists):
+        return None
+    if len(lists) < 2:
+        return None
+    shared = set.intersection(*(set(each) for each in lists.values()))
+    seeds = next((name for name in shared if name.casefold() in (*SEEDS, "seeds")), None)
+    names = [name for name in next(iter(lists.values())) if name in shared and name != seeds]
+    for arm, each in lists.items():
+        if names and len({len(each[name]) for name in shared}) > 1:
+            raise ValueError(f"the lists of '{arm}' are not of one length: {named(sorted(shared))}")
+    for name in names if seeds is None else ():
+        if is_series(name, LOGGED) and not all(
+            _has_mean(document[arm], each[name]) for arm, each in lists.items()
+        ):
+            raise ValueError(
+                f"the lists '{name}' may be the values of seeds, or of one run's steps"
+            )
+    if not names:
+        return None
+    records = (
+        {
+            "arm": arm,
+            **({} if seeds is None else {"seed": each[seeds][place]}),
+            **{"value" if name in VALUES else name: each[name][place] for name in names},
+        }
+        for arm, each in lists.items()
+        for place in range(len(each[names[0]]))
+    )
+    left = [name for name, each in document.items() if _is_object(each) and name not in lists]
+    rest = f" (without lists, and left out: {named(left)})" if left else ""
+    return FoundRecords(f"lists of values per arm{rest}", tuple(records))
+
+
+def _lists_in(arm: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The lists of numbers in an object, where a null is a value that is missing."""
+    return {
+        name: each
+        for name, each in arm.items()
+        if isinstance(each, list)
+        and any(isinstance(value, int | float) for value in each)
+        and all(value is None or type(value) in (int, float) for value in each)
+    }
+
+
+def _has_mean(arm: Mapping[str, Any], values: Sequence[float | None]) -> bool:
+    """Whether a mean stands beside a list that is the mean of it."""
+    numbers = [value for value in values if value is not None]
+    found = [value for name, value in arm.items() if "mean" in name.casefold()]
+    mean = math.fsum(numbers) / len(numbers)
+    return any(type(each) is float and math.isclose(each, mean, rel_tol=1e-3) for each in found)
 
 
 def _of_lists(document: Mapping[str, Any]) -> FoundRecords | None:
@@ -121,7 +291,7 @@ def _of_series(document: Mapping[str, Any]) -> FoundRecords | None:
             return None
         rows = (dict(zip(document, cells, strict=True)) for cells in zip(*lists, strict=True))
         return FoundRecords("a list per column", tuple(rows))
-    if any(is_series(name) for name in document):
+    if any(is_series(name) or name.casefold() in SPLITS for name in document):
         return None
     records = ({"arm": arm, "value": value} for arm, each in document.items() for value in each)
     return FoundRecords("a list of values per arm", tuple(records))
@@ -142,9 +312,9 @@ def _list_inside(document: Mapping[str, Any]) -> FoundRecords | None:
     return FoundRecords(f"a list of runs, '{name}'", records)
 
 
-def is_series(name: str) -> bool:
+def is_series(name: str, words: Collection[str] = SERIES) -> bool:
     """Whether something is named as what is logged during a run."""
-    return re.split(r"[^a-z0-9]+", name.casefold())[-1] in SERIES or name.casefold() in SERIES
+    return re.split(r"[^a-z0-9]+", name.casefold())[-1] in words or name.casefold() in words
 
 
 def _lists_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:

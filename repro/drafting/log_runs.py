@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from repro.drafting.run_fields import ARMS, SEEDS, refused
 from repro.evidence.imports.importer import FoundRun
 from repro.files import read_bytes
-from repro.series import Row, numbers_in
+from repro.schema.cells import is_odd, with_points
+from repro.series import Row, series_of
 
 LOGS = (".log", ".txt", ".out")
 
@@ -47,7 +48,7 @@ def pattern_of(measure: str, name: str) -> str:
 
 def run_in_log(path: Path, place: str, said: dict[str, Any]) -> FoundRun:
     """A log that is one run: what it says once are fields, and a row is a line with numbers."""
-    fields, rows = _run_in(_lines(path))
+    fields, rows = _run_in(_lines(path), path)
     return FoundRun(place, {**fields, **said}, rows)
 
 
@@ -58,16 +59,29 @@ def runs_in_log(path: Path, place: str) -> tuple[FoundRun, ...]:
     """
     lines = _lines(path)
     for parts in ([[line] for line in lines], list(_paragraphs(lines))):
-        runs = [FoundRun(f"{place}, part {n}", *_run_in(part)) for n, part in enumerate(parts, 1)]
+        runs = [
+            FoundRun(f"{place}, part {n}", *_run_in(part, path)) for n, part in enumerate(parts, 1)
+        ]
         telling = [run for run in runs if _tells(run)]
         if len(telling) > 1:
+            _refuse_odd(path, runs, {name for run in telling for row in run.rows for name in row})
             return tuple(telling)
     return ()
 
 
+def _refuse_odd(path: Path, runs: Iterable[FoundRun], numbers: set[str]) -> None:
+    """ClaimError for a run without its number, because that cannot be read."""
+    for run in runs:
+        for name in numbers & run.fields.keys():
+            if is_odd(str(run.fields[name])):
+                mistake = f"{run.place}: '{run.fields[name]}' of '{name}' is not a number"
+                advice = "write a decimal point, and no marks between thousands"
+                raise refused(path, mistake, "a number, as in its other lines", advice)
+
+
 def names_in_log(path: Path) -> list[str]:
     """The names of the numbers in a log."""
-    return list(dict.fromkeys(name for row in _run_in(_lines(path))[1] for name in row))
+    return list(dict.fromkeys(name for row in _run_in(_lines(path), path)[1] for name in row))
 
 
 def _tells(run: FoundRun) -> bool:
@@ -98,8 +112,8 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
             part = []
 
 
-def _run_in(lines: Iterable[str]) -> tuple[dict[str, Any], list[Row]]:
-    """What lines say once, and their numbers, a row per line.
+def _run_in(lines: Iterable[str], path: Path) -> tuple[dict[str, Any], list[Row]]:
+    """What lines say once, and their numbers, a row per line; ClaimError for one that is odd.
 
     A number that stands after different words in different lines (`Train | loss=1`,
     `Test | loss=2`) has them in its name.
@@ -108,15 +122,17 @@ def _run_in(lines: Iterable[str]) -> tuple[dict[str, Any], list[Row]]:
     befores: dict[str, set[str]] = defaultdict(set)
     for pair in (pair for pairs in found for pair in pairs):
         befores[pair.name].add(pair.before)
+    said = [{_full_name(pair, befores): pair.value for pair in pairs} for pairs in found]
+    with_points(said)
     values: dict[str, set[str]] = defaultdict(set)
-    rows: list[Row] = []
-    for pairs in found:
-        said = {_full_name(pair, befores): pair.value for pair in pairs}
-        for name, value in said.items():
+    for each in said:
+        for name, value in each.items():
             values[name].add(value)
-        numbers = {name: value.rstrip("%") for name, value in said.items()}
-        if row := numbers_in({n: v for n, v in numbers.items() if _FULL_NUMBER.fullmatch(v)}):
-            rows.append(row)
+    try:
+        rows = list(filter(None, series_of(said)))
+    except ValueError as error:
+        advice = "write all of one name alike"
+        raise refused(path, str(error), "numbers with a decimal point", advice) from None
     return {name: next(iter(each)) for name, each in values.items() if len(each) == 1}, rows
 
 
@@ -126,7 +142,7 @@ def _full_name(pair: NamedValue, befores: dict[str, set[str]]) -> str:
 
 def pairs_in(line: str) -> Iterator[NamedValue]:
     """Every name and value in a line; a value of several words only where it is alone there."""
-    if len(line) > LONGEST:
+    if len(line) > LONGEST or (":" not in line and "=" not in line):
         return
     parts = _APART.split(_UNIT.sub("", line).translate(_BRACKETS))
     before: list[str] = []

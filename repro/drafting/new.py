@@ -117,6 +117,8 @@ def _refuse_both(new: NewClaim) -> None:
         "--arm": bool(new.hints.arm),
         "--seed": bool(new.hints.seed),
         "--task": bool(new.hints.task),
+        "--task-field": bool(new.hints.task_field),
+        "--unit": bool(new.hints.unit),
     }
     of_command = {
         "--command": bool(new.command),

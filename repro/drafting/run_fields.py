@@ -5,7 +5,6 @@ Everything that is guessed is said, and an option says it instead.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -14,49 +13,70 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.evidence.imports.importer import FoundRun
-from repro.evidence.readings import DIVERGED, STATES, RunState, short, value_of
-from repro.schema.messages import choose, listed
-
-ARMS = (
-    *("arm", "group", "method", "variant", "treatment", "condition", "algorithm", "algo"),
-    *("optimizer", "model", "model_name", "name"),
+from repro.evidence.readings import (
+    DIVERGED,
+    EXPECTED_STATES,
+    RunState,
+    short,
+    state_of,
+    value_of,
 )
-"""Names of fields that tell arms apart, the surest first."""
-
-SEEDS = ("seed", "random_seed", "random_state", "rng_seed")
-
-TASKS = ("task", "dataset", "data_set", "env", "environment", "game", "benchmark", "domain")
-"""Names of fields that say on what a run was made: runs on several are no replicates."""
-
-STATE = ("state", "status")
-"""Names of fields that say how a run ended."""
-
-COUNTERS = frozenset(
-    {*SEEDS, "step", "global_step", "epoch", "iteration", "iter", "index", "id", "run", "rank"}
-    | {"_step", "_runtime", "_timestamp", "runtime", "created", "timestamp", "time"}
+from repro.results.roles import (
+    NAMES,
+    UNCOMPARED,
+    labelled,
+    last_part,
+    role_of,
+    said_seed,
+    seed_number,
+    surest,
+    whole,
 )
-"""Numbers of a run that nobody compares."""
+from repro.schema.messages import choose
+
+__all__ = ["ARMS", "SEEDS", "last_part"]
+
+ARMS, SEEDS = NAMES["arm"], NAMES["seed"]
 
 NAMED = 10
 """So many fields or values are named in a message."""
 
 MOST_ARMS = 20
-_WHOLE = re.compile(r"(0|[1-9][0-9]{0,14})(\.0+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What is said of the results, in place of a guess: names of fields, a number, and a task."""
+    """What is said of the results, in place of a guess: names of fields, a number, and a task.
+
+    ``task`` is the one whose runs are compared, ``task_field`` the field that says it. Rows with
+    one value of the field ``unit`` are of one run, and averaged.
+    """
 
     arm: str = ""
     seed: str = ""
     measure: str = ""
     task: str = ""
+    task_field: str = ""
+    unit: str = ""
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The fields that somebody named: none of them is guessed to be something else."""
+        return frozenset({self.arm, self.seed, self.task_field, self.unit} - {""})
+
+
+class UnfitError(ClaimError):
+    """Results of another form than was tried, or without what was asked for: it may be beside."""
 
 
 def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
     """The error of results that cannot be read: what is wrong, what was expected, what to do."""
     return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
+
+
+def unfit(path: Path, mistake: str, expected: str, advice: str) -> UnfitError:
+    """The same of results that another form of them, in the same folder, may have."""
+    return UnfitError(str(refused(path, mistake, expected, advice)))
 
 
 def named(names: Collection[str]) -> str:
@@ -65,16 +85,11 @@ def named(names: Collection[str]) -> str:
     return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def last_part(key: str) -> str:
-    """The name of a field without what it lies in: `seed` of `config.seed`."""
-    return key.casefold().rpartition(".")[2]
-
-
 def no_field(
     path: Path, name: str, known: Sequence[str], noun: str = "field", option: str = ""
 ) -> ClaimError:
     mistake = f"there is no {noun} '{name}'" + (f" to {option}" if option else "")
-    return refused(path, mistake, ", ".join(known[:30]) or "none", choose(name, known))
+    return unfit(path, mistake, ", ".join(known[:30]) or "none", choose(name, known))
 
 
 def text_in(path: Path, run: FoundRun, key: str) -> str:
@@ -89,28 +104,57 @@ def text_in(path: Path, run: FoundRun, key: str) -> str:
 
 
 def seed_field(path: Path, runs: Sequence[FoundRun], hints: Hints) -> str:
-    """The field of the seed, which every run has; empty where there is none."""
+    """The field of the seed, which every run has; empty where there is none.
+
+    Of rows that are averaged it is the field of their unit.
+    """
     known = [key for key in runs[0].fields if all(key in run.fields for run in runs)]
-    if hints.seed:
-        if hints.seed not in known:
-            raise no_field(path, hints.seed, known)
-        return hints.seed
-    for name in (*SEEDS, "run"):
-        for key in known:
-            whole = all(_WHOLE.fullmatch(str(run.fields[key])) for run in runs)
-            if whole and last_part(key) == name:
-                return key
-    return ""
+    for asked in (hints.seed, hints.unit):
+        if asked and asked not in known:
+            raise no_field(path, asked, known)
+    if hints.unit or hints.seed:
+        return hints.unit or hints.seed
+    cells = {key: [run.fields[key] for run in runs] for key in known if key not in hints.fields}
+    found = [
+        key
+        for key in surest([*cells], "seed")
+        if all(whole(cell) is not None or said_seed(cell) is not None for cell in cells[key])
+    ]
+    found += [
+        key
+        for key in cells
+        if role_of(key) is None and all(said_seed(cell) is not None for cell in cells[key])
+    ]
+    varying = [key for key in found if len({str(cell) for cell in cells[key]}) > 1]
+    return next(iter(varying or found), "")
 
 
 def seed_of(path: Path, run: FoundRun, key: str) -> int:
-    """The seed of a run; ClaimError where it is no whole number."""
+    """The seed of a run; ClaimError where it has no number."""
     text = text_in(path, run, key)
-    whole = _WHOLE.fullmatch(text)
-    if whole is None:
-        mistake = f"{run.place}: the seed '{text[:40]}' is no whole number"
+    number = seed_number(text)
+    if number is None:
+        mistake = f"{run.place}: the seed '{short(text)}' is no whole number"
         raise refused(path, mistake, "0, 1, 2 ...", "name the field of the seed: --seed FIELD")
-    return int(whole[1])
+    return number
+
+
+def with_labels(runs: Sequence[FoundRun], hints: Hints) -> tuple[list[FoundRun], str, str]:
+    """The runs whose labels name arm and seed, `Baseline (Seed 1)`, with a field for each.
+
+    And these fields; empty where there are none.
+    """
+    for key in [hints.arm] if hints.arm else runs[0].fields:
+        found = [labelled(str(run.fields.get(key, ""))) for run in runs]
+        both = [each for each in found if each is not None]
+        arms = [each.arm for each in both]
+        if len(both) == len(runs) and len(set(arms)) > 1 and min(map(arms.count, arms)) > 1:
+            told = f"{key}.seed"
+            return [
+                replace(run, fields={**run.fields, key: each.arm, told: each.seed})
+                for run, each in zip(runs, both, strict=True)
+            ], key, told  # fmt: skip
+    return list(runs), "", ""
 
 
 # arms
@@ -127,14 +171,16 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         if hints.arm not in known:
             raise no_field(path, hints.arm, known)
         return hints.arm
-    candidates = [key for key in known if key not in told and _splits(runs, key)]
-    for name in ARMS:
-        for key in candidates:
-            if last_part(key) == name:
-                return key
+    candidates = [
+        key
+        for key in known
+        if key not in told and key not in hints.fields and _may_be_arm(key) and _splits(runs, key)
+    ]
+    if sure := surest(candidates, "arm"):
+        return sure[0]
     texts = [key for key in candidates if not number_like(runs, key)]
     choice = texts or [key for key in candidates if "." in key]  # settings of a tracker
-    numbers = [key for key in candidates if key != hints.measure and key.casefold() not in COUNTERS]
+    numbers = [key for key in candidates if key != hints.measure]
     if not choice and hints.measure:
         choice = numbers
     if len(choice) > 1:
@@ -146,6 +192,12 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         advice += "value: arm,seed,measurement,value"
         raise refused(path, mistake, "a field that names the arm of each run", advice)
     return choice[0] if choice else ""
+
+
+def _may_be_arm(key: str) -> bool:
+    """Whether a field is guessed to tell arms apart: its name says nothing else."""
+    role = role_of(key)
+    return role not in UNCOMPARED and role not in ("task", "measure")
 
 
 def _splits(runs: Sequence[FoundRun], key: str) -> bool:
@@ -173,48 +225,56 @@ SUBTASKS = "group_subtasks."
 """What lm-eval says of a group: its number is made of those of its tasks."""
 
 
-def task_field(
-    path: Path, runs: Sequence[FoundRun], arms: Sequence[str], told: Collection[str], *, seeds: bool
-) -> str:
+def task_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints: Hints) -> str:
     """The field of the task, where the runs are of several; empty where they are of one.
 
-    ``told`` are the fields that say something else. ClaimError where no seeds are named and a text
-    of another name has the same values in every arm: such runs are no replicates.
+    ``told`` are the fields that say something else. Of several such fields it is the one that says
+    what the others say, too; ClaimError where none does.
     """
-    keys = dict.fromkeys(key for run in runs for key in run.fields)
-    for key in (key for key in keys if key not in told):
-        by_arm: dict[str, dict[str, None]] = defaultdict(dict)
-        for arm, run in zip(arms, runs, strict=True):
-            if isinstance(value := run.fields.get(key), str | int | float | bool) and value != "":
-                by_arm[arm][str(value)] = None
-        values = dict.fromkeys(value for found in by_arm.values() for value in found)
-        if len(values) > 1 and last_part(key) in TASKS:
+    keys = [*dict.fromkeys(key for run in runs for key in run.fields)]
+    if hints.task_field:
+        if hints.task_field not in keys:
+            raise no_field(path, hints.task_field, keys)
+        return hints.task_field
+    found = {
+        key: values
+        for key in keys
+        if key not in told and key not in hints.fields and role_of(key) == "task"
+        if len(set(values := [str(run.fields.get(key, "")) for run in runs]) - {""}) > 1
+    }
+    for key, values in found.items():
+        together = {tuple(each) for each in zip(*found.values(), strict=True)}
+        if len(together) == len(set(values)):
             return key
-        sets = {frozenset(found) for found in by_arm.values()}
-        recurring = len(sets) == 1 and len(values) > 1 and len(by_arm) == len(set(arms))
-        if recurring and not seeds and not number_like(runs, key):
-            mistake = f"no seeds are named, and '{key}' is the same in every arm: {named(values)}"
-            advice = "add a column `seed`, or leave that column out if the rows are seeds"
-            raise refused(path, mistake, "runs that differ by their seed alone", advice)
+    if found:
+        mistake = f"several fields may say the task: {named(found)}"
+        advice = f"name it, as in --task-field {next(iter(found))}"
+        raise refused(path, mistake, "one", advice)
     return ""
 
 
-def field_of_task(path: Path, runs: Sequence[FoundRun], task: str) -> tuple[str, str]:
+def field_of_task(path: Path, runs: Sequence[FoundRun], hints: Hints) -> tuple[str, str]:
     """The field of the task that is asked for, and how its value is written there.
 
     ClaimError where no field of such a name has that value.
     """
-    keys = dict.fromkeys(key for run in runs for key in run.fields if last_part(key) in TASKS)
+    every = dict.fromkeys(key for run in runs for key in run.fields)
+    keys = [
+        key
+        for key in every
+        if (key == hints.task_field if hints.task_field else role_of(key) == "task")
+    ]
     values = {
         str(value): key
         for key in keys
         for run in runs
         if (value := run.fields.get(key)) is not None
     }
-    if task in values:
-        return values[task], task
-    expected = named(values) or f"a field such as {', '.join(TASKS[:3])}"
-    raise refused(path, f"there is no task '{task}'", expected, choose(task, list(values)))
+    if hints.task in values:
+        return values[hints.task], hints.task
+    expected = named(values) or f"a field such as {', '.join(NAMES['task'][:3])}, or --task-field"
+    mistake = f"there is no task '{hints.task}'"
+    raise refused(path, mistake, expected, choose(hints.task, list(values)))
 
 
 def tasks_left_out(runs: Sequence[FoundRun], task: str, measure: str) -> dict[str, str]:
@@ -243,20 +303,31 @@ ENDS: dict[RunState, Literal["finished", "failed", "running"]] = {
 }
 
 
-def with_states(path: Path, runs: Sequence[FoundRun]) -> tuple[list[FoundRun], str]:
-    """The runs as a field says that they ended, and the field; empty where none says so."""
-    keys = dict.fromkeys(key for run in runs for key in run.fields)
-    for key in (key for key in keys if key.casefold() in STATE):
-        said = [str(run.fields.get(key, "finished")).strip().casefold() for run in runs]
-        having = [each for run, each in zip(runs, said, strict=True) if key in run.fields]
-        if not any(each in STATES for each in having):
-            continue
-        for run, each in zip(runs, said, strict=True):
-            if each not in STATES:
-                mistake = f"{run.place}: '{short(each)}' is no state of a run"
-                raise refused(path, mistake, listed(tuple(STATES)), choose(each, tuple(STATES)))
-        return [_ended(run, STATES[each]) for run, each in zip(runs, said, strict=True)], key
-    return list(runs), ""
+WORST_FIRST: tuple[RunState, ...] = ("diverged", "missing", "finished")
+
+
+def with_states(
+    path: Path, runs: Sequence[FoundRun], hints: Hints
+) -> tuple[list[FoundRun], list[str]]:
+    """The runs as fields say that they ended, and these fields.
+
+    ClaimError for words that say nothing of how a run ended.
+    """
+    every = dict.fromkeys(key for run in runs for key in run.fields)
+    keys = [key for key in every if role_of(key) == "state" and key not in hints.fields]
+    for key in keys:
+        words = dict.fromkeys(str(run.fields.get(key, "finished")).strip() for run in runs)
+        if unknown := [word for word in words if state_of(word) is None]:
+            mistake = f"{named([repr(word) for word in unknown])} in '{key}' is no state of a run"
+            advice = "write one of these in its place, or leave that column out if it says "
+            advice += f"something else; --arm {key} compares by it"
+            raise refused(path, mistake, EXPECTED_STATES, advice)
+    return [_ended(run, _worst(run, keys)) for run in runs], keys
+
+
+def _worst(run: FoundRun, keys: Sequence[str]) -> RunState:
+    said = {state_of(run.fields.get(key, "finished")) for key in keys}
+    return next((state for state in WORST_FIRST if state in said), "finished")
 
 
 def with_cells(path: Path, runs: Sequence[FoundRun], key: str) -> list[FoundRun]:

@@ -21,12 +21,14 @@ from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import (
     DIVERGED,
     EMPTY,
+    EXPECTED_STATES,
     STATES,
     TASK,
     RunState,
     TableSchema,
     cell_text,
     short,
+    state_of,
     time_of,
     value_of,
 )
@@ -34,7 +36,7 @@ from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
 from repro.files import read_text
 from repro.schema.base import FileName
 from repro.schema.messages import choose, closest, listed
-from repro.schema.rows import CsvRow, Mistakes, rows_of
+from repro.schema.rows import CsvRow, Mistakes, tidy_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +89,8 @@ def read_table(path: Path, schema: TableSchema) -> TidyTable:
         mistakes.add(1, 1, "the file is JSON", ",".join(COLUMNS), "write it as a CSV with these")
         mistakes.stop()
     columns = (*COLUMNS, STATE, *schema.more_columns)
-    return _Reader(mistakes, schema).table(rows_of(text, columns, mistakes), source)
+    rows = tidy_rows(text, columns, mistakes, (COLUMNS[2], COLUMNS[3]))
+    return _Reader(mistakes, schema).table(rows, source)
 
 
 FRAME = "a pandas frame"
@@ -346,10 +349,10 @@ class _Reader:
         if STATE not in self.columns:
             return None
         cell = self._cell(row, STATE)
-        state = STATES.get(cell.casefold())
+        state = state_of(cell)
         if state is None:
             text = f"'{short(cell)}' is no state of a run"
-            self._refuse(row, STATE, text, listed(tuple(STATES)), choose(cell, STATES))
+            self._refuse(row, STATE, text, EXPECTED_STATES, choose(cell, STATES))
         return state
 
     def _value(self, row: CsvRow) -> float | None:

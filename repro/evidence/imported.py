@@ -24,6 +24,7 @@ from repro.evidence.imports.trackio import Trackio
 from repro.evidence.imports.wandb import Wandb
 from repro.evidence.readings import RunState, TableSchema, short, value_of
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
+from repro.schema.cells import Percent
 from repro.schema.messages import Words, choose, closest, listed
 from repro.schema.yaml import Steps
 from repro.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
@@ -146,6 +147,8 @@ class _Reading:
     """What was drawn for each run, by the sources of variation."""
     evaluations: Counter[SeedKey] = field(default_factory=Counter)
     """How many runs each seed has had so far, where those are evaluations of it."""
+    percent: dict[str, bool] = field(default_factory=dict)
+    """Whether a number has a percent sign, which holds for all runs."""
 
     def take(self, run: FoundRun) -> None:
         """A run that is there: of this arm, or of another."""
@@ -278,6 +281,11 @@ class _Reading:
             return _Lost("diverged")
         except DataError as error:
             raise DataError(f"arm {self.arm}, {run.place}: {error}") from error
+        if self.percent.setdefault(name, isinstance(value, Percent)) != isinstance(value, Percent):
+            mistake = (
+                f"{run.place}: {short(key)} has a percent sign in some runs, and in others none"
+            )
+            raise self._refused(mistake, "one unit", "write all of them with it, or none")
         found = value_of(repr(float(value)), spec)
         if isinstance(found, float):
             return found

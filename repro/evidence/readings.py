@@ -26,15 +26,41 @@ EMPTY = "the cell is empty"
 
 RunState: TypeAlias = Literal["finished", "diverged", "missing"]
 
-STATES: Mapping[str, RunState] = {
-    "finished": "finished",
-    "diverged": "diverged",
-    "failed": "diverged",
-    "crashed": "diverged",
-    "killed": "diverged",
-    "running": "missing",
+STATE_COLUMNS = ("state", "status")
+"""Columns of a table that may say how a run ended."""
+
+_WORDS: Mapping[RunState, tuple[str, ...]] = {
+    "finished": (
+        *("finished", "complete", "completed", "done", "ok", "success", "succeeded"),
+        *("successful", "terminated"),
+    ),
+    "diverged": (
+        *("diverged", "failed", "fail", "failure", "crashed", "crash", "killed", "error"),
+        *("errored", "aborted", "oom", "out_of_memory", "timeout", "timed_out"),
+        *("node_fail", "boot_fail", "deadline", "cancelled", "canceled", "preempted"),
+        *("revoked", "pruned"),
+    ),
+    "missing": (
+        *("running", "started", "starting", "pending", "waiting", "queued", "scheduled"),
+        *("submitted", "paused", "suspended", "preempting", "configuring", "completing"),
+        *("requeued", "in_progress"),
+    ),
 }
+"""Of trackers and schedulers, Optuna, Ray (`TERMINATED` is its end), SLURM, MLflow and W&B.
+
+A run that was pruned, cancelled, or out of time or memory ended without a value of its own.
+"""
+
+STATES: Mapping[str, RunState] = {word: state for state, words in _WORDS.items() for word in words}
 """What a column `state` may say: a run that ended without a value is treated as diverged."""
+
+EXPECTED_STATES = "one of finished, diverged, failed, running, or the word of a tracker for these"
+
+
+def state_of(cell: object) -> RunState | None:
+    """How a run ended, in a word of any tracker: `Out of memory`, `FAILED`; None for another."""
+    return STATES.get(re.sub(r"[\s-]+", "_", str(cell).strip().casefold()))
+
 
 MAX_DIGITS = 1_000
 

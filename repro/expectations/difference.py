@@ -361,7 +361,8 @@ def _compared(declared: Difference, context: Context, found: Found) -> Compared:
 def _differs(pair: Compared, found: Found) -> str:
     p = p_words(found.result)
     if found.conclusion is Conclusion.CONFIRMED:
-        return f"They differ, as claimed{p}."
+        which = f": {pair.a} is {pair.seen}" if pair.seen else ""
+        return f"They differ, as claimed{p}{which}."
     return f"A difference is not shown{p}{pair.reach()}."
 
 

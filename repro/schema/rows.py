@@ -9,11 +9,12 @@ import io
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repro.errors import Place, Problem, SpecError
 from repro.files import fatal, read_text
+from repro.schema.cells import float_of, plain_values
 
 MOST = 100
 """No more mistakes than this are shown; the others are counted."""
@@ -68,14 +69,16 @@ class Mistakes:
         raise SpecError(ordered)
 
 
-def rows_of(text: str, columns: Collection[str], mistakes: Mistakes) -> Iterator[CsvRow]:
+def rows_of(
+    text: str, columns: Collection[str], mistakes: Mistakes, start: int = 1
+) -> Iterator[CsvRow]:
     """The rows of a text, the header first; blank lines at the end are none.
 
     Lines end as on any system. Cells are separated by whichever of comma, semicolon and tab
-    finds more of ``columns`` in the first line.
+    finds more of ``columns`` in the first line, whose number is ``start``.
     """
     pattern = None
-    for number, line in _lines(text):
+    for number, line in _lines(text, start):
         if pattern is None:
             pattern = _cell(_delimiter(line, columns))
         row = _split(number, line, pattern, mistakes)
@@ -83,10 +86,46 @@ def rows_of(text: str, columns: Collection[str], mistakes: Mistakes) -> Iterator
             yield row
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def tidy_rows(
+    text: str, columns: Collection[str], mistakes: Mistakes, tidy: tuple[str, str]
+) -> Iterator[CsvRow]:
+    """The rows of a tidy table, without comments above it, and with its values as numbers.
+
+    ``tidy`` are the columns of what was measured and of its value. A decimal comma becomes a point,
+    and a percent sign is left out, where all values of one name have it: what is mixed stays.
+    """
+    head, above, _ = head_of(text)
+    start = text.count("\n", 0, head) + 1 if above or text.startswith("#", head) else 1
+    body = text[head:] if start > 1 else text
+    rows = _unmarked(rows_of(body, columns, mistakes, start), columns)
+    separator = _delimiter(body.lstrip().partition("\n")[0].lstrip("# "), columns)
+    if "%" not in body and (separator == "," or "," not in body):
+        return rows
+    kept = list(rows)
+    header = kept[0].cells if kept else ()
+    if not set(tidy) <= set(header):
+        return iter(kept)
+    said, at = map(header.index, tidy)
+    whole = [place for place, row in enumerate(kept) if len(row.cells) == len(header)][1:]
+    names, cells = ([kept[place].cells[column] for place in whole] for column in (said, at))
+    for place, cell in zip(whole, plain_values(names, cells, separator), strict=True):
+        row = kept[place]
+        kept[place] = replace(row, cells=(*row.cells[:at], cell, *row.cells[at + 1 :]))
+    return iter(kept)
+
+
+def _unmarked(rows: Iterator[CsvRow], columns: Collection[str]) -> Iterator[CsvRow]:
+    """The rows, of whose header the first name may have a # before it."""
+    for place, row in enumerate(rows):
+        name = row.cells[0].lstrip("# ")
+        unmarked = place == 0 and row.cells[0].startswith("#") and name in columns
+        yield replace(row, cells=(name, *row.cells[1:])) if unmarked else row
+
+
+def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
     """Numbered lines without their ends, up to the last that is not blank."""
     first_blank = 0
-    for number, ended in enumerate(io.StringIO(text, newline=None), start=1):
+    for number, ended in enumerate(io.StringIO(text, newline=None), start):
         line = ended.removesuffix("\n")
         if not line.strip(" \t"):
             first_blank = first_blank or number
@@ -98,8 +137,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _delimiter(header: str, columns: Collection[str]) -> str:
-    def known(delimiter: str) -> int:
-        names = {name.strip(' \t"') for name in header.split(delimiter)}
+    """What separates cells, by how many of the columns stand between it in the first line."""
+
+    def known(separator: str) -> int:
+        names = {name.strip(' \t"') for name in header.split(separator)}
         return len(names.intersection(columns))
 
     return max(DELIMITERS, key=known)
@@ -179,7 +220,52 @@ def _not_numbers(file: str, header: Sequence[str], row: CsvRow) -> Iterator[Prob
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a finite number."""
-    try:
-        return math.isfinite(float(cell)) and "_" not in cell
-    except ValueError:
-        return False
+    number = None if "%" in cell else float_of(cell)
+    return number is not None and math.isfinite(number)
+
+
+def head_of(text: str) -> tuple[int, int, str]:
+    """Where the header begins, how many lines above it are comments, and what separates cells.
+
+    A line with a # before it is the header itself, where it has as many cells as the line below,
+    and numbers stand in that one alone.
+    """
+    at, above, last = 0, 0, -1
+    while text.startswith("#", at) or text.startswith(("\n", "\r"), at):
+        above += text.startswith("#", at)
+        last = at if text.startswith("#", at) else last
+        end = text.find("\n", at)
+        at = len(text) if end < 0 else end + 1
+    first, below = _line(text, at)
+    if above:
+        commented = text[last:at].strip()
+        separator = _separator(commented, first)
+        header, cells = commented.lstrip("#").split(separator), first.split(separator)
+        named = len(header) == len(cells) > 1 and not any(map(is_numeral, header))
+        if named and any(map(is_numeral, cells)):
+            return last, above - 1, separator
+    return at, above, _separator(first, below)
+
+
+def _line(text: str, at: int) -> tuple[str, str]:
+    """A line, and the one below it."""
+    end = text.find("\n", at)
+    if end < 0:
+        return text[at:], ""
+    second = text.find("\n", end + 1)
+    return text[at:end], text[end + 1 : second if second >= 0 else len(text)]
+
+
+def _separator(header: str, below: str) -> str:
+    """What separates most cells of the header, and as many of the line below if there is such."""
+
+    def rank(separator: str) -> tuple[bool, int]:
+        count = header.count(separator)
+        return count > 0 and count == below.count(separator), count
+
+    return max(",;\t", key=rank)
+
+
+def is_numeral(cell: str) -> bool:
+    """Whether a cell is a number, with a decimal comma perhaps."""
+    return float_of(cell.strip().replace(",", ".")) is not None

@@ -363,3 +363,59 @@ def test_an_empty_folder_and_no_file_are_told() -> None:
     assert "no results are in this folder" in repro("compare", "empty", "--better", "lower").stderr
     done = repro("compare", "none.csv", "--better", "lower")
     assert (done.returncode, "no such file" in done.stderr) == (2, True)
+
+
+# another input, and the same one again
+
+
+def test_other_results_take_no_place_of_claim_table_or_report() -> None:
+    """In one sentence; the same results are compared again, and what changed in them is said."""
+    wide()
+    Path("other.tsv").write_text(Path("results.tsv").read_text().replace("4.21", "4.11"))
+    assert repro("compare", "results.tsv", "--better", "lower").returncode == 0
+    claim, report = Path("mixup_vs_plain.claim.yaml"), Path("reports/mixup_vs_plain/declared")
+    before = (claim.read_bytes(), (report / "report.json").read_bytes())
+    done = repro("compare", "other.tsv", "--better", "lower")
+    assert (done.returncode, "written from other results, results.tsv" in done.stderr) == (2, True)
+    claim.rename("moved.yaml")
+    done = repro("compare", "other.tsv", "--better", "lower")
+    assert (done.returncode, "here is a report on other results" in done.stderr) == (2, True)
+    assert (Path("moved.yaml").read_bytes(), (report / "report.json").read_bytes()) == before
+    Path("moved.yaml").rename(claim)
+    Path("other.tsv").rename("results.tsv")
+    done = repro("compare", Path("results.tsv").resolve(), "--better", "lower")
+    assert (
+        "since the last comparison: 1 value changed (mixup_vs_plain was VALID, CONF" in done.stdout
+    )
+    done = repro("compare", "./results.tsv", "--better", "lower")
+    assert "since the last comparison" not in done.stdout
+
+
+def test_a_table_that_another_claim_reads_is_not_replaced() -> None:
+    """Two results of one name, whose arms are called otherwise."""
+    for folder, name in (("first", "mixup"), ("second", "cutmix")):
+        Path(folder).mkdir()
+        rows = (f"{a}\t{b}" for a, b in zip(MIXUP, PLAIN, strict=True))
+        Path(folder, "results.tsv").write_text("\n".join((f"{name}\tplain", *rows)))
+    assert repro("compare", "first/results.tsv", "--better", "lower").returncode == 0
+    before = Path("results_as_compared.csv").read_bytes()
+    done = repro("compare", "second/results.tsv", "--better", "lower")
+    assert (done.returncode, "results_as_compared.csv:1:1: this file is" in done.stderr) == (
+        2,
+        True,
+    )
+    assert Path("results_as_compared.csv").read_bytes() == before
+
+
+def test_folders_that_are_called_almost_alike_share_no_report() -> None:
+    results = tidy()
+    assert repro("compare", results, "--better", "lower", "--out", "a/b").returncode == 0
+    Path("other.csv").write_text(Path(results).read_text())
+    done = repro("compare", "other.csv", "--better", "lower", "--out", "a_b")
+    assert (done.returncode, "here is a report on other results" in done.stderr) == (2, True)
+
+
+def test_results_that_cannot_be_read_end_with_2() -> None:
+    for name, content in (("long.csv", "a,b\n1,2,3\n"), ("odd.csv", b"\xff"), ("n.json", "{")):
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert repro("compare", name, "--better", "lower").returncode == 2

@@ -16,7 +16,7 @@ from tests.commands import repro
 
 TABLE = "arm,seed,error\n" + "".join(
     f"{arm},{seed},{value + seed / 10}\n"
-    for arm, value in (("a", 1), ("b", 2))
+    for arm, value in (("base", 1), ("b", 2))
     for seed in range(5)
 )
 RUNS = 'python train.py --seed {seed} --lr {lr} --out "{out}"'
@@ -34,8 +34,8 @@ def test_from_results_the_margin_and_its_reason_are_left_to_the_author() -> None
     """What is open is named with its line, there and by `repro check`; filled in, it loads."""
     done = repro("new", "--from", "results.csv", "--better", "lower")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "wrote b_vs_a.claim.yaml" in done.stdout
-    file = Path("b_vs_a.claim.yaml")
+    assert "wrote b_vs_base.claim.yaml" in done.stdout
+    file = Path("b_vs_base.claim.yaml")
     text = file.read_text(encoding="utf-8")
     number = text[: text.index("    smallest_effect: {abs: , ")].count("\n") + 1
     told = [each for each in done.stdout.splitlines() if f"{file}:{number}:" in each]
@@ -44,7 +44,7 @@ def test_from_results_the_margin_and_its_reason_are_left_to_the_author() -> None
     file.write_text(text.replace('why: ""', 'why: "as much as can be felt"'))
     assert f"{file}:" in repro("check", file).stderr  # the size is still open
     file.write_text(file.read_text(encoding="utf-8").replace("abs: ,", "abs: 0.1,"))
-    assert repro("check", file).stdout == "ok b_vs_a.claim.yaml: b_vs_a (declared)\n"
+    assert repro("check", file).stdout == "ok b_vs_base.claim.yaml: b_vs_base (declared)\n"
     assert repro("verify", file).returncode == 1
 
 
@@ -57,7 +57,7 @@ def test_from_results_it_is_exploratory_until_somebody_declares_it(
     margin = ("--by", "0.1", "--why", "as much as can be felt")
     done = repro("new", "--from", "results.csv", "--better", "higher", *margin, *own)
     assert "a verdict on results.csv is exploratory" in done.stdout
-    file, report = Path("b_vs_a.claim.yaml"), Path("reports/b_vs_a/declared/report.json")
+    file, report = Path("b_vs_base.claim.yaml"), Path("reports/b_vs_base/declared/report.json")
     done = repro("verify", file)
     assert "CONFIRMED" in done.stdout
     assert "exploratory: not declared beforehand\n" in done.stdout
@@ -74,7 +74,7 @@ def test_from_results_it_is_exploratory_until_somebody_declares_it(
 def test_what_is_given_is_not_asked() -> None:
     done = repro("new", "--from", "results.csv", "--better", "lower", *GIVEN)
     assert "to fill in" not in done.stdout
-    assert repro("check", "b_vs_a.claim.yaml").returncode == 0
+    assert repro("check", "b_vs_base.claim.yaml").returncode == 0
 
 
 def test_a_command_becomes_a_configuration() -> None:
@@ -175,9 +175,9 @@ def test_questions_give_the_same_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(answers) + "\n"))
     done = repro("new")
     assert done.returncode == 0, done.stderr
-    asked = Path("b_vs_a.claim.yaml").read_text(encoding="utf-8")
+    asked = Path("b_vs_base.claim.yaml").read_text(encoding="utf-8")
     repro("new", "--from", "results.csv", "--better", "lower", *GIVEN, "--out", "given")
-    given = Path("given/b_vs_a.claim.yaml").read_text(encoding="utf-8")
+    given = Path("given/b_vs_base.claim.yaml").read_text(encoding="utf-8")
     assert "smallest_effect: {abs: 0.1" in asked
     assert [line for line in asked.splitlines() if "smallest" in line] == [
         line for line in given.splitlines() if "smallest" in line
@@ -191,7 +191,7 @@ def test_what_is_given_holds_beside_questions(monkeypatch: pytest.MonkeyPatch) -
     given = ("--out", "claims", "--better", "lower", "--baseline", "b", "--by", "0.1")
     done = repro("new", *given, "--own", "we want to know it")
     assert done.returncode == 0, done.stderr
-    text = Path("claims/a_vs_b.claim.yaml").read_text(encoding="utf-8")
+    text = Path("claims/base_vs_b.claim.yaml").read_text(encoding="utf-8")
     assert 'smallest_effect: {abs: 0.1, why: "as much as can be felt"}' in text
     assert "we want to know it" in text
     assert list(Path().glob("*.claim.yaml")) == []
@@ -201,7 +201,7 @@ def test_what_was_seen_is_not_called_undeclared() -> None:
     """A claim from results says that a verdict on these is exploratory."""
     done = repro("new", "--from", "results.csv", "--better", "lower", *GIVEN)
     assert "a verdict on results.csv is exploratory" in done.stdout
-    text = Path("b_vs_a.claim.yaml").read_text(encoding="utf-8")
+    text = Path("b_vs_base.claim.yaml").read_text(encoding="utf-8")
     assert "before its results are there" not in text
     assert "exploratory" in text
 
@@ -224,7 +224,7 @@ def test_an_answer_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_file_that_was_edited_stays() -> None:
     repro("new", "--from", "results.csv", "--better", "lower")
-    file = Path("b_vs_a.claim.yaml")
+    file = Path("b_vs_base.claim.yaml")
     file.write_text("mine: 1\n")
     done = repro("new", "--from", "results.csv", "--better", "lower")
     assert (done.returncode, file.read_text()) == (2, "mine: 1\n")

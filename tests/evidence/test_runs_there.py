@@ -200,9 +200,9 @@ def test_a_row_that_says_how_its_run_ended(tmp_path: Path, column: str) -> None:
 
 
 def test_a_state_that_no_run_has(tmp_path: Path) -> None:
-    written(tmp_path, "export.csv", "seed,error,State\n1,2,finished\n2,3,timeout\n")
+    written(tmp_path, "export.csv", "seed,error,State\n1,2,finished\n2,3,lost\n")
     said = refused(files(tmp_path, "export.csv", "error", ", each: row"))
-    assert "row 2, column State: 'timeout' is no state of a run" in said
+    assert "row 2, column State: 'lost' is no state of a run" in said
 
 
 def test_a_column_of_other_states(tmp_path: Path) -> None:

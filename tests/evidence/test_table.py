@@ -109,13 +109,13 @@ BAD: dict[str, tuple[str | bytes, list[str]]] = {
         "arm|seed|measurement|value\na|0|ppl|1\n",
         ["1:1: row 1: there are no columns 'arm', 'seed', 'measurement' and 'value'"],
     ),
-    "decimal commas": (
-        GOOD.replace(",", ";").replace(".", ","),
-        [
-            "2:9: row 2, column value: '90,5' is not a finite number",
-            "3:9: row 3, column value: '91,25' is not a finite number",
-            "5:9: row 5, column value: '8,75e1' is not a finite number",
-        ],
+    "commas and points": (
+        GOOD.replace(",", ";").replace("90.5", "90,5"),
+        ["2:9: row 2, column value: '90,5' is not a finite number"],
+    ),
+    "percent and none": (
+        GOOD.replace("90.5", "90.5%"),
+        ["2:9: row 2, column value: '90.5%' is not a finite number"],
     ),
     "unknown arm": (f"{GOOD}aa,0,ppl,1\n", ["6:1: row 6, column arm: the claim has no arm 'aa'"]),
     "arm of another place": (

@@ -46,12 +46,14 @@ class FilesRead:
     """The SHA-256 of every file that was read, by its path.
 
     ``deleted`` are the places of runs that a tracker keeps as deleted, ``replaced`` those of runs
-    in whose folder a later one was written. Neither is among the runs that are found.
+    in whose folder a later one was written. Neither is among the runs that are found. ``said`` is
+    what a reader should know of how files were read.
     """
 
     files: dict[str, str] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     replaced: set[str] = field(default_factory=set)
+    said: dict[str, None] = field(default_factory=dict)
 
     def read(self, path: Path, root: Path, limit: int = LARGEST) -> bytes:
         """The content of a file below ``root``, of at most so many bytes.

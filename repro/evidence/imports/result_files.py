@@ -22,13 +22,20 @@ from repro.evidence.imports.paths import (
     matching,
 )
 from repro.evidence.imports.wandb import wandb_export
-from repro.evidence.readings import STATES, RunState, short
+from repro.evidence.readings import (
+    EXPECTED_STATES,
+    STATE_COLUMNS,
+    STATES,
+    RunState,
+    short,
+    state_of,
+)
 from repro.files import MAX_BYTES
 from repro.pattern_rows import PatternRows
 from repro.schema.base import BesideName
-from repro.schema.messages import choose, listed
+from repro.schema.messages import choose
 from repro.schema.yaml import parse_document
-from repro.series import Form, NumberName, Record, Row, flat, numbers_in, records_in
+from repro.series import Form, NumberName, Record, Row, flat, numbers_in, records_in, series_of
 
 FORMS: dict[str, Form] = {
     ".json": "file",
@@ -40,16 +47,6 @@ FORMS: dict[str, Form] = {
 
 LONGEST_LINE: Final = 10_000
 """Characters of a line that a pattern is searched in."""
-
-STATE_COLUMNS = ("state", "status")
-OTHER_STATES: Mapping[str, RunState] = {
-    "completed": "finished",
-    "preempted": "diverged",
-    "preempting": "missing",
-    "pending": "missing",
-    "scheduled": "missing",
-}
-"""What trackers say of a run beside the words that a table may use."""
 
 ENDS: Mapping[RunState, RunEnd] = {
     "finished": "finished",
@@ -117,9 +114,10 @@ class Files(Stepped):
                 yield FoundRun(name, {**beside, **said}, [])
                 continue
             text = _text(digests.read(path, root), path)
-            for each in self._read(path, text):
+            ended = _sacred_end(path, root, text, digests)
+            for each in self._read(path, text, digests.said):
                 fields = {**each.said, **beside, **said}
-                yield FoundRun(f"{name}{each.where}", fields, each.rows, each.state)
+                yield FoundRun(f"{name}{each.where}", fields, each.rows, ended or each.state)
 
     def _beside(self, folder: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
         if self.fields is None:
@@ -129,10 +127,10 @@ class Files(Stepped):
         text = _text(digests.read(beside, root, MAX_BYTES if in_yaml else LARGEST), beside)
         if in_yaml:
             return dict(flat(parse_document(text, str(beside)).data))
-        return _records(text, "file", beside)[0]
+        return _in_every(_records(text, "file", beside))
 
-    def _read(self, path: Path, text: str) -> Iterator[RunInFile]:
-        """The runs in a file."""
+    def _read(self, path: Path, text: str, told: dict[str, None]) -> Iterator[RunInFile]:
+        """The runs in a file; ``told`` takes what is to be said of how it was read."""
         if self.pattern is not None:
             yield RunInFile("", {}, _rows_with(self.pattern, text, path))
             return
@@ -146,7 +144,7 @@ class Files(Stepped):
         if known is not None:
             yield RunInFile("", {}, known)
             return
-        records = _records(text, form, path)
+        records = _records(text, form, path, told)
         if self.columns is not None:
             yield from _runs_in_columns(records, column_expression(self.columns), path)
         elif self.each == "row":
@@ -158,8 +156,42 @@ class Files(Stepped):
         else:
             if form == "csv":
                 _no_export(records, path)
-            said = records[0] if form == "file" else {}
-            yield RunInFile("", said, [numbers_in(each) for each in records])
+            said = {} if form == "csv" else _in_every(records)
+            yield RunInFile("", said, _series(records, path))
+
+
+SACRED_ENDS: Mapping[str, RunEnd] = {
+    "COMPLETED": "finished",
+    "RUNNING": "running",
+    "QUEUED": "running",
+}
+"""What `run.json` of sacred says of a run; any other word is that of one that was lost."""
+
+
+def _sacred_end(path: Path, root: Path, text: str, digests: FilesRead) -> RunEnd | None:
+    """How a run of sacred ended, by the file beside its metrics; None for any other run."""
+    beside = path.with_name("run.json")
+    written = '"steps"' in text or text.strip() == "{}"
+    if path.name != "metrics.json" or not written or not beside.is_file():
+        return None
+    found = _records(_text(digests.read(beside, root), beside), "file", beside)
+    said = _in_every(found).get("status")
+    return SACRED_ENDS.get(str(said), "failed") if isinstance(said, str) else None
+
+
+def _in_every(records: list[Record]) -> Record:
+    """What all rows of a run say alike: of a single one, all."""
+    said = dict(records[0]) if records else {}
+    for record in records[1:]:
+        said = {name: value for name, value in said.items() if record.get(name) == value}
+    return said
+
+
+def _series(records: list[Record], path: Path) -> list[Row]:
+    try:
+        return series_of(records)
+    except ValueError as error:
+        raise _unread(path, error) from error
 
 
 def _rows_with(pattern: str, text: str, path: Path) -> list[Row]:
@@ -183,7 +215,7 @@ def _rows_inside(records: list[Record], name: str, path: Path) -> list[Row]:
     found = records[0].get(name) if records else None
     if not isinstance(found, list):
         raise DataError(f"{path}: there is no list '{name}' in it")
-    return [numbers_in(dict(flat(each))) for each in found if isinstance(each, dict)]
+    return _series([dict(flat(each)) for each in found if isinstance(each, dict)], path)
 
 
 def _runs_in_rows(records: list[Record], path: Path) -> Iterator[RunInFile]:
@@ -202,22 +234,17 @@ def _state_columns(records: list[Record]) -> list[str]:
         name
         for name in names
         if name.casefold() in STATE_COLUMNS
-        and any(_word(record, name) in {**STATES, **OTHER_STATES} for record in records)
+        and any(state_of(record.get(name, "")) for record in records)
     ]
 
 
-def _word(record: Record, name: str) -> str:
-    return str(record.get(name, "")).strip().casefold()
-
-
 def _state(record: Record, name: str, path: Path, number: int) -> RunState:
-    known = {**STATES, **OTHER_STATES}
-    found = known.get(_word(record, name))
+    found = state_of(record.get(name, ""))
     if found is None:
         text = short(str(record.get(name, "")))
         raise DataError(
             f"{path}, row {number}, column {name}: '{text}' is no state of a run\n"
-            f"  expected: {listed(known)}\n  to do: {choose(text, known)}"
+            f"  expected: {EXPECTED_STATES}\n  to do: {choose(text, STATES)}"
         )
     return found
 
@@ -264,9 +291,11 @@ def _known(text: str, path: Path) -> list[Row] | None:
         raise _unread(path, error) from error
 
 
-def _records(text: str, form: Form, path: Path) -> list[Record]:
+def _records(
+    text: str, form: Form, path: Path, said: dict[str, None] | None = None
+) -> list[Record]:
     try:
-        return records_in(text, form)
+        return records_in(text, form, said=said)
     except ValueError as error:
         raise _unread(path, error) from error
 

@@ -1,0 +1,1 @@
+"""Results that are there: what their columns, fields and parts of paths say."""
