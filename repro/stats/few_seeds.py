@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro.stats.error_rates import FEWEST_SKEWED, distance, key_of, rates_of
+from repro.stats.shapes import FEWEST_SKEWED, distance, key_of, rates_of
 from repro.stats.records import TestResult
 
 T_TESTS = frozenset(
