@@ -313,7 +313,7 @@ def _ended(runs: Sequence[FoundRun], ended: str) -> list[str]:
     going = sum(run.state == "running" for run in runs)
     said = f"by the field '{ended}' {lost} diverged or failed, {going} are running"
     if lost and all(run.rows and any(run.rows[-1]) for run in runs if run.state == "failed"):
-        said += "; if these ended after their last step, compare without that column"
+        said += "; if what failed had finished all the same, leave that column out"
     return [said] if ended else []
 
 
