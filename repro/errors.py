@@ -114,17 +114,25 @@ class TooFewError(ClaimError):
 
 
 class CodeError(ReproError):
-    """Code from outside repro would run without consent: ``found`` says where each is named."""
+    """Code from outside repro would run without consent: ``found`` says where each is named.
+
+    ``outside`` are files of it that lie in none of the folders that are trusted.
+    """
 
     RIGHTS = "code from outside repro, yours or another's, which runs with your rights"
     CONSENT = "read it, and if you trust it, give --allow-code (Python: allow_code=True)"
 
-    def __init__(self, found: Mapping[str, str]) -> None:
-        self.found = found
-        *names, last = found
+    def __init__(self, found: Mapping[str, str], outside: Mapping[str, str] | None = None) -> None:
+        self.found, self.outside = found, outside or {}
+        *names, last = map(self._named, found)
         both = f"{', '.join(names)} and {last} are" if names else f"{last} is"
         place = next(iter(found.values()))
         super().__init__(f"{place}{': ' if place else ''}{both} {self.RIGHTS}: {self.CONSENT}")
+
+    def _named(self, name: str) -> str:
+        file = self.outside.get(name)
+        why = f"{printable(file or '')} lies outside the folders of REPRO_ALLOW_CODE_IN"
+        return f"{name} ({why})" if file else name
 
     @property
     def mistakes(self) -> tuple[Problem, ...]:
@@ -132,7 +140,7 @@ class CodeError(ReproError):
         return tuple(
             replace(
                 read_problems(f"{place}: {name} is {self.RIGHTS}" if place else name)[0],
-                what=f"{name} is {self.RIGHTS}",
+                what=f"{self._named(name)} is {self.RIGHTS}",
                 expected="your consent",
                 advice=self.CONSENT,
             )
@@ -175,6 +183,14 @@ class CorpusError(DataError):
 
 class ProgramError(ReproError):
     """A run of a program failed; it can be tried again."""
+
+
+class ReadingError(DataError):
+    """A program has finished, and what is asked of it cannot be read in what it left."""
+
+
+class NotKeptError(ReadingError):
+    """A file that a program left is asked for, and its content was not kept."""
 
 
 class OwnPartError(DataError):
@@ -281,8 +297,24 @@ class Stopped:
     trace: str = ""
 
 
+@contextmanager
+def about(file: object) -> Iterator[None]:
+    """Note on any exception but our own which file it was raised for; ``stopped_by`` names it."""
+    try:
+        yield
+    except ReproError:
+        raise
+    except Exception as error:
+        error.add_note(str(file))
+        raise
+
+
 def stopped_by(error: Exception, subject: str = "") -> Stopped:
-    """What became of ``subject``: a message and a status for any exception."""
+    """What became of ``subject``: a message and a status for any exception.
+
+    Without a ``subject`` it is the file that the exception is ``about``.
+    """
+    subject = subject or next(reversed(getattr(error, "__notes__", ())), "")
     if isinstance(error, ReproError):
         return Stopped(subject, str(error), error.exit_code)
     if isinstance(error, OSError):

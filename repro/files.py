@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
@@ -58,6 +59,10 @@ class NotRegularError(OSError):
         super().__init__(errno.EINVAL, "not a regular file", str(path))
 
 
+UNSIZED = 2**26
+"""Bytes of the largest file that is read of those that do not say their size."""
+
+
 class TooLargeError(OSError):
     """A file of ``size`` bytes or more, where its reader takes ``limit``."""
 
@@ -89,8 +94,9 @@ def read_bytes(path: Path, limit: int, *, follow: bool = True) -> bytes:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
             raise TooLargeError(path, size, limit)
-        content = stream.read(None if size else limit + 1)  # files of /proc have no size
-        if len(content) > limit:
+        # Files of /proc have no size; what is asked for of an empty one is allocated first.
+        content = stream.read(None if size else min(limit, UNSIZED) + 1)
+        if len(content) > (limit if size else min(limit, UNSIZED)):
             raise TooLargeError(path, len(content), limit)
         return content
 
@@ -136,6 +142,27 @@ def write_atomically(
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+STALE_SECONDS = 60.0
+"""Younger files are left alone: one is made a moment before it is locked."""
+
+
+def sweep(folder: Path, pattern: str) -> None:
+    """Remove what writes of processes that were killed have left in a folder.
+
+    A write owns its temporary file by a lock, which the kernel takes back when its process ends.
+    """
+    for path in folder.glob(pattern):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime < STALE_SECONDS:
+                continue
+            handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                if try_lock(handle):
+                    path.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
 
 
 def sync_folder(path: Path) -> None:

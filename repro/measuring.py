@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from repro.consent import Consent, allowing_code
 from repro.errors import ClaimError, StoreError, StoreUnreachableError
-from repro.plugins import allowing_code
 from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_seeds_so_far
 from repro.running.engine import RunOptions
@@ -111,7 +111,7 @@ def asked_of_runs(
     store: RunStore,
     measurements: Sequence[MeasurementSpec],
     *,
-    allow_code: bool = False,
+    allow_code: Consent = False,
 ) -> list[Asked]:
     """The runs whose keys begin so, with these measurements.
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec, PathFinder
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from repro.digest import file_digest
-from repro.errors import CodeError, DataError
+from repro.errors import DataError
 
 T = TypeVar("T")
 
@@ -63,28 +62,6 @@ class Table(Generic[T]):
             f"  to do: {advice}{'Otherwise install' if guess else 'install'} the package that "
             "has it, or name its `module:object`"
         )
-
-
-_ALLOWED = ContextVar("_ALLOWED", default=False)
-
-
-@contextmanager
-def allowing_code(allowed: bool) -> Iterator[None]:  # noqa: FBT001 - it has no other meaning
-    """Whether documents that are read inside may name a `module:object`, which is imported."""
-    token = _ALLOWED.set(allowed)
-    try:
-        yield
-    finally:
-        _ALLOWED.reset(token)
-
-
-def require_consent(name: str) -> None:
-    """CodeError where a document names the `module:object` ``name`` and nobody has allowed it.
-
-    An installed entry point is the user's own choice, and needs no consent.
-    """
-    if ":" in name and not _ALLOWED.get():
-        raise CodeError({name: ""})
 
 
 def class_of_others(
@@ -149,10 +126,26 @@ def _distributions_in(_folders: tuple[tuple[str, int], ...]) -> Mapping[str, lis
     return metadata.packages_distributions()
 
 
+def module_files(name: str) -> tuple[Path, ...]:
+    """The files that importing `module:object` runs: those of the module and its parents.
+
+    None where there is no such module; nothing is imported.
+    """
+    with suppress(DataError):
+        found = _chain(name, name.partition(":")[0])
+        return tuple(Path(each.origin) for each in found if each.has_location and each.origin)
+    return ()
+
+
 def _found(name: str, module: str) -> ModuleSpec:
     """Where Python would import a module from; unlike `find_spec` it imports no parent for that."""
+    return _chain(name, module)[-1]
+
+
+def _chain(name: str, module: str) -> list[ModuleSpec]:
+    """Where Python would import a module from, after each of its parents."""
     path: Sequence[str] | None = None
-    spec: ModuleSpec | None = None
+    chain: list[ModuleSpec] = []
     parts = module.split(".")
     for depth, part in enumerate(parts, start=1):
         each = ".".join(parts[:depth])
@@ -160,9 +153,8 @@ def _found(name: str, module: str) -> ModuleSpec:
         path = None if spec is None else _inside(spec, path, part)
         if spec is None or (path is None and depth < len(parts)):
             raise _missing(name, f"No module named '{each if spec is None else module}'")
-    if spec is None:
-        raise _missing(name, f"No module named '{module}'")
-    return spec
+        chain.append(spec)
+    return chain
 
 
 def _spec(module: str, path: Sequence[str] | None) -> ModuleSpec | None:

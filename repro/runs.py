@@ -12,19 +12,26 @@ from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.plan import merged
 from repro.specs.claim import Claim
+from repro.store.outputs import OutputStore
 from repro.store.places import LEDGER
 from repro.store.run_store import RunStore, copy_run
 from repro.store.sealed import is_folder, noting_damage
+from repro.trainers.run import PlannedRun
 from repro.trainers.table import Measurable
+from repro.trainers.trainer import trainer_of
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How many runs were read, how many are not finished, and what is damaged, in words."""
+    """How many runs were read, how many are not finished, and what is damaged, in words.
+
+    ``outputs`` is of how many programs what they left was read.
+    """
 
     read: int
     unfinished: int
     damages: tuple[str, ...]
+    outputs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,8 @@ class Exported:
 def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
     """Read all evidence, weights and spectra too, of every run, or of those that claims use.
 
-    Their ledgers are read as well. StoreUnreachableError when the store is out of reach.
+    Their ledgers, and what programs left for them, are read as well. StoreUnreachableError when
+    the store is out of reach.
     """
     read = unfinished = 0
     damages: list[str] = []
@@ -53,7 +61,20 @@ def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
                 store.check(key)
             else:
                 unfinished += 1
-    return Checked(read, unfinished, tuple(damages))
+    left, outputs = OutputStore(store), 0
+    for key in left.keys() if not claims else _sources(store, claims):
+        with noting_damage(damages):
+            if left.committed(key):
+                outputs += 1
+                left.check(key)
+    return Checked(read, unfinished, tuple(damages), outputs)
+
+
+def _sources(store: RunStore, claims: Sequence[Claim]) -> list[str]:
+    """The keys of what programs left for the runs that claims use."""
+    runs = _runs(store, claims)
+    found = (trainer_of(each.run.training).source(each.run) for each in runs)
+    return sorted({source.key for source in found if source is not None})
 
 
 def export_runs(
@@ -61,7 +82,8 @@ def export_runs(
 ) -> Exported:
     """Copy every run, or those that claims use at their scales, with the ledgers of the claims.
 
-    ``to`` is a folder that is new or empty, or a store; what is there stays as it is. Without
+    ``to`` is a folder that is new or empty, or a store; what is there stays as it is. What
+    programs left is not copied, as runs are judged without it. Without
     ``weights`` neither they nor spectra are copied, and the record of each run says so.
     StoreError if anything that is to be copied is damaged.
     """
@@ -88,11 +110,15 @@ def _chosen(
     """The runs that are meant, all or those that claims use, with measurements, None for all."""
     if not claims:
         return dict.fromkeys(store.keys())
+    return {planned.run.key: planned.measurements for planned in _runs(store, claims)}
+
+
+def _runs(store: RunStore, claims: Sequence[Claim]) -> list[PlannedRun]:
+    """The runs that claims use."""
     registry = Registry(store, make=False)
     so_far = [with_seeds_so_far(claim, registry.history(claim).looks) for claim in claims]
     now = [with_every_night(claim) for claim in so_far]
-    runs = merged([planned for claim in now for planned in claim.runs()])
-    return {planned.run.key: planned.measurements for planned in runs}
+    return merged([planned for claim in now for planned in claim.runs()])
 
 
 def _ledgers(store: RunStore, claims: Sequence[Claim]) -> list[tuple[str, str]]:

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from repro.consent import require_code
 from repro.errors import (
     ClaimError,
-    CodeError,
     DataError,
     OutputError,
     OwnPartError,
@@ -38,7 +38,7 @@ from repro.report.write import FAILED, write_failure, write_files, write_index
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
 from repro.running.pool import ProcessPool
-from repro.running.preflight import require
+from repro.running.preflight import code_of_runs, require
 from repro.specs.claim import Claim
 from repro.specs.configuration import NamedCode
 from repro.store.run_store import RunStore
@@ -77,7 +77,8 @@ class Verified:
     """What was judged, what became of the runs, and which failed.
 
     ``stopped`` are the claims that an error stopped: they have no document, and count in their
-    families as not judged. ``reused`` runs are as they were, ``damaged`` ones not whole.
+    families as not judged. ``trained`` runs were trained or measured now, and ``read`` ones of
+    what programs had left; ``reused`` ones are as they were, ``damaged`` ones not whole.
     """
 
     documents: tuple[Document, ...]
@@ -87,6 +88,7 @@ class Verified:
     failures: tuple[str, ...] = ()
     stopped: tuple[Stopped, ...] = ()
     damaged: int = 0
+    read: int = 0
 
 
 def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
@@ -107,7 +109,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     stopped: list[Stopped] = []
     named = {subject(claim): claim for claim in claims}
     claims, planned = _planned(claims, registry, options, stopped)
-    trained, failures = _trained(planned, claims, options, stopped)
+    trained, read, failures = _trained(planned, claims, options, stopped)
     judged: list[Judgement] = []
     missing: set[str] = set()
     damaged: set[str] = set()
@@ -128,11 +130,12 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     return Verified(
         documents,
         trained,
-        len(planned.runs) - trained - len(missing) - len(damaged),
+        len(planned.runs) - trained - read - len(missing) - len(damaged),
         len(missing),
         (*failures, *unwritten),
         tuple(stopped),
         len(damaged),
+        read,
     )
 
 
@@ -149,8 +152,8 @@ def _planned(
     claims = with_seeds_due(claims, registry, stopped, tonight=options.nightly)
     planned = plan_runs(claims, options.store, workers=options.workers)
     if options.train:
-        if not options.allow_code and (found := code_to_run(claims, planned)):
-            raise CodeError({use: code.arm for use, (_, code) in found.items()})
+        places = {use: code.arm for use, (_, code) in code_to_run(claims, planned).items()}
+        require_code(code_of_runs(planned.missing), options.allow_code, places)
         if not options.force:
             refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
         require(planned.missing, options)
@@ -200,22 +203,22 @@ def with_seeds_due(
 
 def _trained(
     planned: Plan, claims: Sequence[Claim], options: Options, stopped: list[Stopped]
-) -> tuple[int, tuple[str, ...]]:
-    """Run what is missing; the number of runs done, and what failed in words."""
+) -> tuple[int, int, tuple[str, ...]]:
+    """Run what is missing; how many runs were done, and read, and what failed in words."""
     if not options.train or not planned.missing:
-        return 0, ()
+        return 0, 0, ()
     from repro.running.execute import execute_with
 
     with apart("training", stopped, (ReproError, OSError)):
         try:
             done, failed = execute_with(options, planned.missing, planned.proven)
             options.store.prepare()  # what is judged next is what was trained
-            return len(done.done), failed
+            return len(done.done), len(done.read), failed
         except OwnPartError as error:  # a mistake in a configuration, and nothing was run
             raise OwnPartError(_in_arms(error.found, claims)) from None
         except DataError as error:
-            return 0, (str(error),)
-    return 0, ()
+            return 0, 0, (str(error),)
+    return 0, 0, ()
 
 
 def write_report(claim: Claim, document: Document, options: Options) -> list[str]:

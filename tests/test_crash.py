@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import repro.judging.design_power
+import repro.specs.load
+import repro.specs.scaled
 import repro.verify
 from repro.cli import app
 from repro.errors import StoreError
@@ -167,3 +169,46 @@ def test_a_plan_names_the_claim_that_crashes(
     assert done.exit_code == 70
     assert "first (quick): repro itself failed: OverflowError" in done.stderr
     assert "second (quick)" in done.stdout
+
+
+def crashing_load(monkeypatch: pytest.MonkeyPatch, of: str) -> None:
+    """Let loading meet a defect at one claim."""
+    scale_claim = repro.specs.scaled.scale_claim
+
+    def crash(document: Any, file: Any, *arguments: Any) -> Any:
+        if file.id == of:
+            raise KeyError("eror")
+        return scale_claim(document, file, *arguments)
+
+    monkeypatch.setattr(repro.specs.load, "scale_claim", crash)
+
+
+@pytest.mark.parametrize("command", ["verify", "plan", "check"])
+def test_a_claim_that_cannot_be_loaded_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Status 70, its file, and what is said of the other as ever."""
+    for name in ("first", "second"):
+        table_claim(tmp_path, name)
+    crashing_load(monkeypatch, "first")
+    places = ["--reports", str(tmp_path / "reports")] if command == "verify" else []
+    store = [] if command == "check" else ["--store", str(tmp_path / "store")]
+    done = CliRunner().invoke(app, [command, str(tmp_path), *places, *store])
+    assert done.exit_code == 70, done.output
+    assert f"{tmp_path / 'first.yaml'}: repro itself failed: KeyError in " in done.stderr
+    assert "second" in done.stdout
+    if command == "verify":
+        assert "second (quick): VALID" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["verify", "audit", "try", "gate"])
+def test_a_crash_in_loading_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Where a command is about one claim too."""
+    table_claim(tmp_path, "first")
+    crashing_load(monkeypatch, "first")
+    file = tmp_path / "first.yaml"
+    done = CliRunner().invoke(app, [command, str(file)])
+    assert done.exit_code == 70
+    assert f"{file}: repro itself failed: KeyError in " in done.stderr

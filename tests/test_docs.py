@@ -265,7 +265,7 @@ def test_the_example_of_a_function_measures_what_the_example_keeps(
 def test_every_command_of_the_page_gives_a_claim(tmp_path: Path) -> None:
     """In which nothing is left open but the arms and the reasons of its author."""
     rows = re.findall(r"`(--command .+)` \|$", page("how-to/run-your-training-code"), re.MULTILINE)
-    assert len(rows) == 5
+    assert len(rows) == 7
     given = ("--better", "lower", "--measure", "val_bpb", "--by", "1", "--why", "it can be felt")
     for number, row in enumerate(rows):
         folder = tmp_path / str(number)

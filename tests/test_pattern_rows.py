@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from repro import pattern_rows
-from repro.errors import DataError, ProgramError
+from repro.errors import DataError, ReadingError
 from repro.evidence.imports.paths import column_expression
 from repro.pattern_rows import PatternRows
 from repro.series import Row
 from repro.specs.load import load_claim
 from repro.trainers.command.one_run import finished
+from repro.trainers.command.read_run import read
 from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results
 from tests.evidence.test_imports import files, refused, written
@@ -109,12 +110,12 @@ def test_a_log_that_a_program_wrote(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(f"a\n{LINE}\n", encoding="utf-8")
     results = Results(log="{out}/log", pattern=HOSTILE)
     with pytest.raises(DataError, match="searched without an end in line 2"):
-        rows_of(results, {"out": str(tmp_path)}, tmp_path, PatternRows(None))
+        rows_of(results, {"out": str(tmp_path)}, tmp_path)
 
 
 @pytest.mark.usefixtures("_hurried")
 def test_what_a_program_prints(tmp_path: Path) -> None:
-    """The run has failed, with the pattern as the reason; its program is not held up for good."""
+    """It cannot be read so, and is kept; its program is not held up for good."""
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "train.py").write_text(
         f"print('a\\n{LINE}', flush=True)", encoding="utf-8"
@@ -125,8 +126,10 @@ def test_what_a_program_prints(tmp_path: Path) -> None:
     )
     claim = load_claim(tmp_path / "a.claim.yaml", "quick", allow_code=True)
     (tmp_path / "place").mkdir()
-    with pytest.raises(ProgramError, match="searched without an end in line 2"):
-        finished(claim.run("adam", 1337), tmp_path / "place")
+    run = claim.run("adam", 1337)
+    left = finished(run, tmp_path / "place")
+    with pytest.raises(ReadingError, match="searched without an end in line 2"):
+        read(run, left.files)
 
 
 def test_names_of_columns_take_no_time_however_long() -> None:

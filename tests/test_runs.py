@@ -136,6 +136,19 @@ def test_check_finds_all_damage(store: RunStore, name: str, damage: Callable[[Pa
     assert "9 runs read, 1 damaged" in done.output
 
 
+@pytest.mark.parametrize("damage", [flip, cut])
+def test_check_finds_a_damaged_provenance(store: RunStore, damage: Callable[[Path], None]) -> None:
+    """It is no evidence, so a verdict does not hang on it."""
+    key = next(iter(store.keys()))
+    store.put_provenance(key, {"training": {}})
+    path = store.folder(key) / "provenance.json"
+    damage(path)
+    done = repro("runs", "check", "--store", store.root)
+    assert done.exit_code == 4
+    assert str(path) in done.output
+    assert verify(store).exit_code == 0
+
+
 def test_check_of_a_whole_store(store: RunStore) -> None:
     """Nothing is damaged, and a run that is only begun is none that was read."""
     store.put_progress("0" * 64, {})

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
 from benchmarks.levels.cells import Array, Cell, Data, Mask, Outcome, Rule, Setup, noise
 from benchmarks.levels.means import rare_p
-from benchmarks.levels.tasks import TASKS, of_tasks
+from benchmarks.levels.tasks import SHARED, TASKS, of_tasks, spanning
 from repro.expectations.decision_rules import by_interval
 from repro.expectations.verdict_words import Finding
+from repro.stats.crossed import meta_analysis_over_seeds
 from repro.stats.random_effects import Weights, meta_analysis
 from repro.stats.task_aggregates import Region
 
@@ -35,6 +37,18 @@ def alike_on_average(cell: Cell, *, weights: Weights = "equal", equivalent: bool
     return Setup(_rule(weights, region, cell.alpha), draw, margin)
 
 
+def crossed(cell: Cell, *, shared: float = SHARED, tasks: int = TASKS) -> Setup:
+    """A mean effect of 0 by runs that span the tasks, each with a share in all of them."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        own = TAU * rng.standard_normal((draws, tasks, 1))
+        a = spanning(rng, cell.distribution, (draws, tasks, cell.n), shared)
+        b = spanning(rng, cell.distribution, (draws, tasks, cell.n_others), shared)
+        return (own + cell.sd_ratio * a).reshape(draws, -1), b.reshape(draws, -1)
+
+    return Setup(_rule("by_seed", (0.0, None), cell.alpha, tasks), draw, 0.0)
+
+
 def gained(n: int, gain: float, least: float) -> Setup:
     """A better by ``gain`` on average: is it shown to be better by more than ``least``?"""
 
@@ -46,13 +60,20 @@ def gained(n: int, gain: float, least: float) -> Setup:
     return Setup(_rule("equal", (least, None), 0.05), draw, gain)
 
 
-def _rule(weights: Weights, region: Region, alpha: float) -> Rule:
+def _rule(
+    weights: Weights | Literal["by_seed"], region: Region, alpha: float, tasks: int = TASKS
+) -> Rule:
     def judge(row: Data) -> Finding:
-        a, b = (of_tasks(arm, TASKS) for arm in row)
+        a, b = (of_tasks(arm, tasks) for arm in row)
+        if weights == "by_seed":
+            return by_interval(meta_analysis_over_seeds(a, b, region=region, alpha=alpha))
         return by_interval(meta_analysis(a, b, region=region, weights=weights, alpha=alpha))
 
+    def kernel(data: Data) -> tuple[Array, Array, Array]:
+        return _of_both(data, tasks) if weights == "by_seed" else _kernel(data, weights)
+
     def decide(data: Data) -> Outcome:
-        effect, se, df = _kernel(data, weights)
+        effect, se, df = kernel(data)
         inside, outside = np.ones(len(effect), bool), np.zeros(len(effect), bool)
         for border, sign in zip(region, (1, -1), strict=True):
             if border is not None:
@@ -62,7 +83,7 @@ def _rule(weights: Weights, region: Region, alpha: float) -> Rule:
         return Outcome(inside, outside)
 
     def covers(data: Data, truth: float) -> Mask:
-        effect, se, df = _kernel(data, weights)
+        effect, se, df = kernel(data)
         return np.asarray(rare_p(np.abs(effect - truth) / se, df, alpha) >= alpha)
 
     return Rule(decide, judge, covers)
@@ -79,6 +100,24 @@ def _kernel(data: Data, weights: Weights) -> tuple[Array, Array, Array]:
     mean, squares = _spread(effects, shares)
     df = TASKS - 1
     return mean, np.sqrt(squares / df / shares.sum(-1)), np.full(len(mean), float(df))
+
+
+def _of_both(data: Data, tasks: int) -> tuple[Array, Array, Array]:
+    """The same by runs that span the tasks: what tasks and seeds each make, less what both hold."""
+    arms = [arm.reshape(len(arm), tasks, -1) for arm in data]
+    effects = arms[0].mean(-1) - arms[1].mean(-1)
+    parts = [(effects.var(-1, ddof=1) / tasks, tasks - 1.0)]
+    rest = np.zeros(len(effects))
+    for arm in arms:
+        n = arm.shape[-1]
+        parts.append((arm.mean(1).var(-1, ddof=1) / n, n - 1.0))
+        left = arm - arm.mean(1, keepdims=True) - arm.mean(2, keepdims=True)
+        left += arm.mean((1, 2), keepdims=True)
+        rest += (left**2).sum((1, 2)) / ((tasks - 1) * (n - 1) * tasks * n)
+    of_seeds = parts[1][0] + parts[2][0]
+    variance = np.maximum(parts[0][0], np.maximum(of_seeds, parts[0][0] + of_seeds - rest))
+    weights = sum(part**2 / df for part, df in parts)
+    return effects.mean(-1), np.sqrt(variance), np.asarray(variance**2 / weights)
 
 
 def _spread(effects: Array, shares: Array) -> tuple[Array, Array]:

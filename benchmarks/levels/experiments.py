@@ -20,6 +20,11 @@ def _alike(cell: Cell) -> bool:
     return cell.sd_ratio == 1
 
 
+def near_one(count: int, mean: float) -> str:
+    """The kind of a level of shares of so many items, near 1."""
+    return f"level, {count} items at {mean}"
+
+
 def _of_points(
     kind: str,
     test: str,
@@ -36,6 +41,22 @@ FEWER = 20_000
 """Draws off the grid where a draw is dear, or other tests of means have told the same."""
 
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
+
+BY_SEED: dict[Aggregate, str] = {
+    "iqm": "welch by seed",
+    "mean": "welch by seed",
+    "improvement": "over_tasks improvement by seed",
+}
+"""Tests of runs that span tasks."""
+
+MORE_TASKS = (
+    ("ten tasks", 10, tasks.SHARED),
+    ("ten tasks that share little", 10, 0.09),
+    ("26 tasks, separate runs", 26, 0.0),
+)
+
+NEAR_ONE = ((10, 0.97), (20, 0.95), (30, 0.985), (50, 0.98), (100, 0.99), (100, 0.95))
+"""Items of which each seed gets so large a share right on average, fewer than ten wrong."""
 
 MARGINS = ("equivalence", "non_superiority", "non_inferiority")
 
@@ -116,6 +137,39 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("separation", "separation", nulls.separation, _alike),
     Experiment("bound, share", "binomial", nulls.share, always, sd_ratios=False),
     Experiment("level", "student", nulls.level, always, sd_ratios=False, most_wide=FEWER),
+    *(
+        Experiment(
+            near_one(count, mean),
+            "items",
+            partial(nulls.level_of_items, count, mean),
+            always,
+            sd_ratios=False,
+            distributions=False,
+            wide=(),
+        )
+        for count, mean in NEAR_ONE
+    ),
+    *(
+        Experiment(
+            near_one(count, mean),
+            "student",
+            partial(nulls.level_near_an_end, count, mean),
+            never,
+            sd_ratios=False,
+            distributions=False,
+            wide=(),
+        )
+        for count, mean in NEAR_ONE
+    ),
+    Experiment(
+        f"{near_one(100, 0.95)} that depend by seed",
+        "items",
+        partial(nulls.level_of_items, 100, 0.95, depend=0.01),
+        never,
+        sd_ratios=False,
+        distributions=False,
+        wide=(),
+    ),
     Experiment(
         "level, median", "sign", nulls.level_median, always, 5, sd_ratios=False, most_wide=FEWER
     ),
@@ -210,6 +264,57 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             wide=(),
         )
         for aggregate in AGGREGATES
+    ),
+    *(
+        Experiment(
+            f"over_tasks_crossed, {aggregate}",
+            test,
+            partial(tasks.crossed, aggregate),
+            _alike if aggregate == "improvement" else always,
+            most_wide=FEWER,
+            wide=NAMED if aggregate == "mean" else SYMMETRIC,
+        )
+        for aggregate, test in BY_SEED.items()
+    ),
+    *(
+        Experiment(
+            f"over_tasks_crossed, {aggregate}, {name}",
+            test,
+            partial(tasks.crossed, aggregate, tasks=count, shared=shared),
+            always,
+            sd_ratios=False,
+            sizes=(5,),
+            wide=(),
+        )
+        for aggregate, test in BY_SEED.items()
+        for name, count, shared in MORE_TASKS
+    ),
+    Experiment(
+        "over_tasks_crossed, mean, equivalent",
+        "welch by seed",
+        partial(tasks.crossed, "mean", equivalent=True),
+        always,
+        unequal=False,
+        wide=(),
+    ),
+    Experiment(
+        "meta_analysis_crossed",
+        "meta_analysis by seed",
+        data_sets.crossed,
+        always,
+        most_wide=FEWER,
+    ),
+    *(
+        Experiment(
+            f"meta_analysis_crossed, {name}",
+            "meta_analysis by seed",
+            partial(data_sets.crossed, tasks=count, shared=shared),
+            always,
+            sd_ratios=False,
+            sizes=(5,),
+            wide=(),
+        )
+        for name, count, shared in MORE_TASKS
     ),
     Experiment(
         "meta_analysis",

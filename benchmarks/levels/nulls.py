@@ -19,6 +19,7 @@ from benchmarks.levels.cells import (
     COLLAPSED,
     DEPTH,
     LOG_SD,
+    Array,
     Cell,
     Data,
     Draw,
@@ -128,6 +129,30 @@ def level(cell: Cell) -> Setup:
 def level_known_sd(cell: Cell) -> Setup:
     """The mean is the limit, and the scatter is the one that is known."""
     return Setup(one_sample.mean_known_sd(0.0, 1.0, cell.alpha), arms(cell, 0.0), 0.0)
+
+
+def shares(count: int, mean: float, cell: Cell, *, depend: float = 0.0) -> Draw:
+    """Shares of ``count`` items; within a seed two of them correlate by ``depend``."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        chance: float | Array = mean
+        if depend:
+            size = 1 / depend - 1
+            chance = rng.beta(mean * size, (1 - mean) * size, (draws, cell.n))
+        return (rng.binomial(count, chance, (draws, cell.n)) / count,)
+
+    return draw
+
+
+def level_of_items(count: int, mean: float, cell: Cell, *, depend: float = 0.0) -> Setup:
+    """The mean share is the limit, and all items are pooled."""
+    rule = one_sample.items(count, mean, cell.alpha)
+    return Setup(rule, shares(count, mean, cell, depend=depend), mean)
+
+
+def level_near_an_end(count: int, mean: float, cell: Cell) -> Setup:
+    """The same by Student's t of the shares."""
+    return Setup(one_sample.mean(mean, cell.alpha), shares(count, mean, cell), mean)
 
 
 def level_median(cell: Cell) -> Setup:

@@ -11,7 +11,9 @@ from benchmarks.levels.cells import Array, Data, Mask, Outcome, Rule
 from benchmarks.levels.means import p_above, rare_p, sample
 from repro.expectations.decision_rules import by_interval, by_p
 from repro.expectations.verdict_words import Finding
+from repro.schema.value_scale import ValueScale
 from repro.stats.one_sample import mean_level, mean_level_known_sd, median_level
+from repro.stats.planned_items import p_of_shares
 
 
 def mean(limit: float, alpha: float) -> Rule:
@@ -24,6 +26,7 @@ def mean(limit: float, alpha: float) -> Rule:
     def statistics(data: Data, at: float) -> tuple[Array, Array]:
         (values,) = data
         se = values.std(-1, ddof=1) / math.sqrt(values.shape[-1])
+        se[np.ptp(values, -1) == 0] = np.inf  # no test of values that all agree
         return (values.mean(-1) - at) / se, np.full(len(values), values.shape[-1] - 1.0)
 
     def decide(data: Data) -> Outcome:
@@ -56,6 +59,25 @@ def mean_known_sd(limit: float, sd: float, alpha: float) -> Rule:
 
     def covers(data: Data, truth: float) -> Mask:
         return np.asarray(ndtr(-np.abs(statistic(data, truth))) >= alpha)
+
+    return Rule(decide, judge, covers)
+
+
+def items(count: int, limit: float, alpha: float) -> Rule:
+    """The mean is at least ``limit``, of values that are shares of ``count`` items."""
+    scale = ValueScale(0, 1, count)
+
+    def judge(row: Data) -> Finding:
+        result = mean_level(sample(row[0]), side="at_least", limit=limit, alpha=alpha, scale=scale)
+        return by_p(result) if result.exact else by_interval(result, edge_is_claimed=True)
+
+    def decide(data: Data) -> Outcome:
+        above, below = p_of_shares(data[0], count, limit)
+        return Outcome(above <= alpha, below <= alpha)
+
+    def covers(data: Data, truth: float) -> Mask:
+        above, below = p_of_shares(data[0], count, truth)
+        return np.asarray((above >= alpha) & (below >= alpha))
 
     return Rule(decide, judge, covers)
 

@@ -21,11 +21,12 @@ from benchmarks.levels import (
 )
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
-from benchmarks.levels.nulls import arms
+from benchmarks.levels.nulls import arms, shares
 from repro.stats import stopping
+from repro.stats.planned_items import PlannedItems
 from repro.stats.planned_median import PlannedMedian
 from repro.stats.planned_survival import PlannedSurvivals
-from repro.stats.planned_tasks import HALF, PlannedMetaAnalysis, PlannedOverTasks
+from repro.stats.planned_tasks import HALF, PlannedBySeed, PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
@@ -68,9 +69,11 @@ class Plan:
             PlannedShare: "bound",
             PlannedSequential: "sequential",
             PlannedOverTasks: "over_tasks",
+            PlannedBySeed: "over_tasks_crossed",
             PlannedMetaAnalysis: "meta_analysis",
             PlannedSurvivals: "survivals",
             PlannedMedian: "level",
+            PlannedItems: "level",
         }
         return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
@@ -218,6 +221,11 @@ def _over_tasks(aggregate: Aggregate, n: int, gain: float, least: float = 0.0) -
     return Plan(f"{aggregate} over tasks", planned, tasks.gained(aggregate, n, gain, least))
 
 
+def _improvement_by_seed(n: int, gain: float) -> Plan:
+    planned = PlannedBySeed((n,), effect=gain, low=HALF)
+    return Plan("improvement by seed", planned, tasks.gained_by_seed(n, gain))
+
+
 def _meta_analysis(n: int, gain: float, least: float = 0.0) -> Plan:
     sd = math.hypot(data_sets.TAU, math.sqrt(2 / n))
     planned = PlannedMetaAnalysis((n,), (sd,), effect=gain, low=least, tasks=tasks.TASKS)
@@ -257,6 +265,14 @@ def _level(n: int, effect: float) -> Plan:
     planned = PlannedLevel((n,), (1.0,), effect=effect, paired=True)
     setup = Setup(one_sample.mean(0.0, 0.05), arms(Cell(n), effect), effect)
     return Plan("level", planned, setup, 0.90)
+
+
+def _level_of_items(n: int, effect: float, limit: float, items: int) -> Plan:
+    """A mean share above its limit by ``effect``, of so many items a seed."""
+    planned = PlannedItems((n,), effect=effect, low=limit, items=items)
+    draw = shares(items, limit + effect, Cell(n))
+    setup = Setup(one_sample.items(items, limit, 0.05), draw, limit + effect)
+    return Plan("level, items", planned, setup, 0.90, at_least=True)
 
 
 def _level_known_sd(n: int, effect: float) -> Plan:
@@ -378,6 +394,8 @@ PLANS: tuple[Plan, ...] = (
     _over_tasks("iqm", 10, 0.5),
     _over_tasks("improvement", 5, 0.7, HALF),
     _over_tasks("improvement", 10, 0.63, HALF),
+    _improvement_by_seed(5, 0.9),
+    _improvement_by_seed(10, 0.8),
     _survivals(6, 0.95, 0.3),
     _survivals(20, 0.5, 0.9),
     _survivals(8, 0.95, 0.3, paired=True),
@@ -388,6 +406,8 @@ PLANS: tuple[Plan, ...] = (
     _level(30, 0.5),
     _level_median(8, 1.5),
     _level_median(30, 0.6),
+    _level_of_items(5, 0.04, 0.95, 50),
+    _level_of_items(10, 0.02, 0.97, 100),
     _level_known_sd(3, 1.5),
     _level_known_sd(10, 0.8),
     _correlation(20, 0.6),

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.levels import table
 from benchmarks.levels.cells import Cell, Experiment
-from benchmarks.levels.experiments import EXPERIMENTS
+from benchmarks.levels.experiments import EXPERIMENTS, NEAR_ONE, near_one
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -163,6 +163,9 @@ KEYS = {
     ("level", "student"): "level",
     ("level, median", "sign"): "level_median",
     ("level, known sd", "z"): "level_known_sd",
+    **{(near_one(*each), "items"): "level_items" for each in NEAR_ONE},
+    **{(near_one(*each), "student"): "level near an end" for each in NEAR_ONE},
+    (f"{near_one(100, 0.95)} that depend by seed", "items"): None,
     ("proportion, clusters", "cluster_sign"): "cluster_sign",
     ("ordering", "welch, holm"): "ordering",
     ("ordering, all alike", "welch, holm"): "ordering",
@@ -172,14 +175,17 @@ KEYS = {
     ("family, four claims", "holm"): "family",
     ("family, four claims", "bh"): None,
 }
+BY_SEED = "welch by seed"
+"""Welch's test once more, of the numbers of the seeds: its cells are those of Welch's."""
+
 """Names that do not follow from the kind and its test; None: the cells of another null do."""
 
 
 def key(one: Mapping[str, Any]) -> str | None:
     """The name by which ``repro.stats.error_rates`` knows a test; None: not looked up."""
     place = (one["kind"], one["test"])
-    if place in KEYS:
-        return KEYS[place]
+    if place in KEYS or one["test"] == BY_SEED:
+        return KEYS.get(place)
     kind, _, part = one["kind"].partition(", ")
     if part == "clustered":
         return f"{kind} {part}"

@@ -24,7 +24,14 @@ class Row:
 
 
 ROWS = (
-    Row("difference", "`difference`", "welch, difference", null=("difference", "welch")),
+    Row("difference", "`difference`", "welch, difference", "welch", null=("difference", "welch")),
+    Row(
+        "difference",
+        "`difference` of pairs",
+        "paired, difference",
+        "paired",
+        null=("difference, paired", "paired"),
+    ),
     Row("equivalence", "`equivalence`", "equivalence", null=("equivalence", "welch")),
     Row(
         "non_superiority", "`non_superiority`", "non_superiority", null=("non_superiority", "welch")
@@ -43,6 +50,7 @@ ROWS = (
         "z",
         null=("level, known sd", "z"),
     ),
+    Row("level", "`level` of shares near 1, with `items`", "level, items", "items"),
     Row("level", "`level` of a median", "level, median", "sign", null=("level, median", "sign")),
     Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
     Row("survivals", "`survivals`", "log-rank", "log_rank"),
@@ -56,6 +64,17 @@ ROWS = (
         "`over_tasks`, five tasks",
         "iqm over tasks",
         null=("over_tasks, mean", "over_tasks mean"),
+    ),
+    Row(
+        "over_tasks_crossed",
+        "`over_tasks`, one run on all tasks",
+        "improvement by seed",
+        null=("over_tasks_crossed, mean", "welch by seed"),
+    ),
+    Row(
+        "meta_analysis_crossed",
+        "`meta_analysis`, one run on all tasks",
+        null=("meta_analysis_crossed", "meta_analysis by seed"),
     ),
     Row(
         "meta_analysis",
@@ -227,6 +246,8 @@ def losses(document: Record) -> list[tuple[str, str, str]]:
             where = f"sd {one['sd_ratio']:g}:1, {one['distribution']}"
             if one["kind"].startswith("association"):
                 where = one["distribution"]
+            if " items at " in one["kind"]:
+                where = "shares of items"
             sizes = groups.setdefault((one["test"], one["kind"], where), {})
             sizes[one["n"]] = one["error"]
     return [
@@ -310,6 +331,8 @@ def _promise(one: Record) -> tuple[str, ...]:
 
 
 def _cell(one: Record) -> str:
+    if " items at " in one["kind"]:
+        return f"n = {_n(one)}, {one['kind'].partition(', ')[2]}"
     return f"n = {_n(one)}, sd {one['sd_ratio']:g}:1, {one['distribution']}"
 
 

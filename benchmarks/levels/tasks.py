@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,10 +13,20 @@ from benchmarks.levels.cells import Array, Cell, Data, Mask, Outcome, Rule, Setu
 from benchmarks.levels.means import rare_p
 from repro.expectations.decision_rules import by_interval
 from repro.expectations.verdict_words import Finding
+from repro.stats.crossed import over_seeds
 from repro.stats.records import Sample
-from repro.stats.task_aggregates import Aggregate, Region, over_tasks, resampled
+from repro.stats.task_aggregates import (
+    Aggregate,
+    OverTasksResult,
+    Region,
+    over_tasks,
+    resampled,
+)
 
 TASKS = 5
+SHARED = 0.5
+"""The share of the variance of a run that spans the tasks which it has in all of them."""
+
 Kernel = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 
@@ -44,14 +55,49 @@ def gained(aggregate: Aggregate, n: int, gain: float, least: float, tasks: int =
     return Setup(rule, _arms(Cell(n), tasks, shift), gain)
 
 
-def _arms(cell: Cell, tasks: int, shift: float) -> Callable[[np.random.Generator, int], Data]:
+def crossed(
+    aggregate: Aggregate,
+    cell: Cell,
+    *,
+    tasks: int = TASKS,
+    shared: float = SHARED,
+    equivalent: bool = False,
+) -> Setup:
+    """Arms alike, of runs that span the tasks; for *equivalent*, A higher by the margin in each."""
+    margin = 4 * cell.se * math.sqrt(shared + (1 - shared) / tasks) if equivalent else 0.0
+    truth = 0.5 if aggregate == "improvement" else margin
+    region: Region = (-truth, truth) if equivalent else (truth, None)
+    rule = _by_t(aggregate, region, cell.alpha, tasks, by_seed=True)
+    return Setup(rule, _arms(cell, tasks, margin, shared), truth)
+
+
+def gained_by_seed(n: int, gain: float) -> Setup:
+    """A better with this chance in every task, where those of a run go wholly together."""
+    shift = math.sqrt(2) * float(ndtri(gain))
+    rule = _by_t("improvement", (0.5, None), 0.05, TASKS, by_seed=True)
+    return Setup(rule, _arms(Cell(n), TASKS, shift, 1.0), gain)
+
+
+def spanning(
+    rng: np.random.Generator, distribution: str, shape: tuple[int, int, int], shared: float
+) -> Array:
+    """Noise of (draws, tasks, n) of which a run has a share of the variance in all its tasks."""
+    draws, _, n = shape
+    own = math.sqrt(1 - shared) * noise(rng, distribution, shape)
+    return own + math.sqrt(shared) * noise(rng, distribution, (draws, 1, n)) if shared else own
+
+
+def _arms(
+    cell: Cell, tasks: int, shift: float, shared: float = 0.0
+) -> Callable[[np.random.Generator, int], Data]:
     """The runs of a task side by side, task after task; A has its own spread."""
     levels = ndtri((np.arange(tasks) + 0.5) / tasks)
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
         arms = []
         for n, sd, own in ((cell.n, cell.sd_ratio, shift), (cell.n_others, 1.0, 0.0)):
-            values = levels[:, None] + own + sd * noise(rng, cell.distribution, (draws, tasks, n))
+            rest = spanning(rng, cell.distribution, (draws, tasks, n), shared)
+            values = levels[:, None] + own + sd * rest
             arms.append(values.reshape(draws, tasks * n))
         return tuple(arms)
 
@@ -66,21 +112,25 @@ def of_tasks(row: Array, tasks: int) -> Sample:
 
 
 def _judge(
-    aggregate: Aggregate, region: Region, alpha: float, tasks: int, *, bootstrap: bool
+    aggregate: Aggregate,
+    region: Region,
+    alpha: float,
+    tasks: int,
+    test: Callable[..., OverTasksResult],
 ) -> Callable[[Data], Finding]:
     def judge(row: Data) -> Finding:
         a, b = (of_tasks(arm, tasks) for arm in row)
-        result = over_tasks(
-            *(a, b), aggregate=aggregate, better="higher", region=region, alpha=alpha,
-            bootstrap=bootstrap,
-        )  # fmt: skip
+        result = test(a, b, aggregate=aggregate, better="higher", region=region, alpha=alpha)
         return by_interval(result)
 
     return judge
 
 
-def _by_t(aggregate: Aggregate, region: Region, alpha: float, tasks: int) -> Rule:
-    kernel = KERNELS[aggregate]
+def _by_t(
+    aggregate: Aggregate, region: Region, alpha: float, tasks: int, *, by_seed: bool = False
+) -> Rule:
+    kernel = (BY_SEED if by_seed else KERNELS)[aggregate]
+    test = over_seeds if by_seed else over_tasks
 
     def by_task(data: Data) -> tuple[Array, Array]:
         a, b = (arm.reshape(len(arm), tasks, -1) for arm in data)
@@ -100,7 +150,7 @@ def _by_t(aggregate: Aggregate, region: Region, alpha: float, tasks: int) -> Rul
         effect, se, df = kernel(*by_task(data))
         return np.asarray(rare_p(np.abs(effect - truth) / se, df, alpha) >= alpha)
 
-    return Rule(decide, _judge(aggregate, region, alpha, tasks, bootstrap=False), covers)
+    return Rule(decide, _judge(aggregate, region, alpha, tasks, test), covers)
 
 
 def _by_resamples(aggregate: Aggregate, region: Region, alpha: float, tasks: int) -> Rule:
@@ -123,7 +173,8 @@ def _by_resamples(aggregate: Aggregate, region: Region, alpha: float, tasks: int
         ends = intervals(data)
         return np.asarray((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
 
-    return Rule(decide, _judge(aggregate, region, alpha, tasks, bootstrap=True), covers)
+    test = partial(over_tasks, bootstrap=True)
+    return Rule(decide, _judge(aggregate, region, alpha, tasks, test), covers)
 
 
 def _means(a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -174,3 +225,33 @@ KERNELS: dict[Aggregate, Kernel] = {
     "iqm": _interquartile_means,
     "improvement": _improvement,
 }
+
+
+def _means_of_seeds(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    return _means(a.mean(1, keepdims=True), b.mean(1, keepdims=True))
+
+
+def _interquartile_means_of_seeds(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    cut, tasks = a.shape[1] // 4, a.shape[1]
+    return _means_of_seeds(*(np.sort(arm, axis=1)[:, cut : tasks - cut] for arm in (a, b)))
+
+
+def _mean_ranks_of_seeds(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Ranks from 0 among both arms, as shares of their number; values are never equal."""
+    n, m = a.shape[-1], b.shape[-1]
+    ranks = np.argsort(np.argsort(np.concatenate((a, b), axis=-1), axis=-1), axis=-1).mean(1)
+    first, second = ranks[:, :n] / (n + m), ranks[:, n:] / (n + m)
+    parts = [
+        np.maximum(arm.var(-1, ddof=1, keepdims=True) / arm.shape[-1], 1 / (n * m) ** 2)
+        for arm in (first, second)
+    ]
+    effect = 0.5 + first.mean(-1) - second.mean(-1)
+    return (effect, *_satterthwaite(parts, [n - 1.0, m - 1.0]))
+
+
+BY_SEED: dict[Aggregate, Kernel] = {
+    "mean": _means_of_seeds,
+    "iqm": _interquartile_means_of_seeds,
+    "improvement": _mean_ranks_of_seeds,
+}
+"""The same where the seed is the unit."""

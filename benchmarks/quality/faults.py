@@ -14,11 +14,15 @@ Values = Sequence[float] | np.ndarray
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A way to spoil a table of two arms; ``flag`` is the kind of the flag that it must raise."""
+    """A way to spoil a table of two arms; ``flag`` is the kind of the flag that it must raise.
+
+    ``least`` is the share of such tables in which it must: fewer where few seeds hide the fault.
+    """
 
     name: str
     flag: str
     draw: Callable[[np.random.Generator], Drawn]
+    least: float = 0.5
 
 
 def arms(
@@ -152,6 +156,30 @@ def _sorted(rng: np.random.Generator) -> Drawn:
     return table(sorted(a), sorted(b, reverse=True))
 
 
+def _one_sorted(rng: np.random.Generator) -> Drawn:
+    a, b = arms(rng, 12)
+    return table(sorted(a), b)
+
+
+def _following(n: int, rho: float, design: str = "independent") -> Callable[..., Drawn]:
+    """Both arms autoregressive, of lag-one correlation ``rho``."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        a, b = arms(rng, n)
+        for values, mean in ((a, 90), (b, 90.5)):
+            for t in range(1, n):
+                new = (1 - rho * rho) ** 0.5 * (values[t] - mean)
+                values[t] = mean + rho * (values[t - 1] - mean) + new
+        return table(a, b, design)
+
+    return draw
+
+
+def _walks(rng: np.random.Generator) -> Drawn:
+    steps = [0.3 * rng.standard_normal(20) for _ in range(2)]
+    return table(90 + np.cumsum(steps[0]), 90.5 + np.cumsum(steps[1]))
+
+
 THREE, FOUR = [1.0] * 3 + [1.1] * 3, [71.234] * 4 + [71.235]
 
 FAULTS = (
@@ -225,4 +253,12 @@ FAULTS = (
         "arms that go together, r = 0.9, 20 seeds", "arms correlate by seed", _correlated(20, 0.9)
     ),
     Fault("seeds numbered by rank", "arms correlate by seed", _sorted),
+    Fault("seeds numbered by rank, followed", "values follow each other", _sorted),
+    Fault("one arm sorted, 12 seeds", "values follow each other", _one_sorted),
+    Fault("two random walks, 20 rows", "values follow each other", _walks),
+    Fault("AR(0.9), 20 rows", "values follow each other", _following(20, 0.9)),
+    Fault("AR(0.9), 20 pairs", "values follow each other", _following(20, 0.9, "paired")),
+    Fault("AR(0.5), 10 rows", "values follow each other", _following(10, 0.5), 0.0),
+    Fault("AR(0.5), 20 rows", "values follow each other", _following(20, 0.5), 0.1),
+    Fault("AR(0.5), 30 rows", "values follow each other", _following(30, 0.5), 0.3),
 )

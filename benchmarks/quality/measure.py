@@ -19,7 +19,7 @@ PROMISED = 0.01
 
 RULES = (
     *(FlagKind.UNITS, FlagKind.COPIED, FlagKind.SHARED, FlagKind.REPEATED, FlagKind.GAPS),
-    *(FlagKind.OUTLIER, FlagKind.CORRELATED, FlagKind.UNEQUAL),
+    *(FlagKind.OUTLIER, FlagKind.CORRELATED, FlagKind.FOLLOWING, FlagKind.UNEQUAL),
 )
 FACTORS = ("shape", "digits", "seeds", "design")
 

@@ -40,11 +40,12 @@ from repro.audit.disagreements import (
     wins,
 )
 from repro.audit.findings import findings, table_findings
-from repro.audit.grading import Adjusted, Assumed, adjust, assume, judge, survives
+from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.printed_table import read_table
 from repro.audit.render import to_json, to_text
-from repro.errors import ClaimError, Place, Problem, SpecError, printable_lines
+from repro.consent import Consent
+from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
 from repro.files import is_folder, leads_out, resolved
@@ -65,7 +66,7 @@ def audit(
     ``other_n`` are sizes that the paper mentions elsewhere: where one differs from those of a
     row, n - 1 and n + 1 are tried too. ClaimError if two comparisons have the same id.
     """
-    rows = rows_of([_rounded(each, rounding) for each in comparisons], other_n)
+    rows = as_read(rows_of([_rounded(each, rounding) for each in comparisons], other_n), other_n)
     assumed = assume(rows)
     adjusted = adjust(rows, assumed)
     return tuple(
@@ -117,7 +118,7 @@ NEVER = "never"
 
 
 def audit_paths(
-    paths: Sequence[Path], *, rounding: Rounding = "round", allow_code: bool = False
+    paths: Sequence[Path], *, rounding: Rounding = "round", allow_code: Consent = False
 ) -> tuple[Audit, ...]:
     """The audit of every file, each once, in the order given.
 
@@ -129,11 +130,8 @@ def audit_paths(
     problems: list[Problem] = []
     for path in _files(paths, problems):
         try:
-            if path.suffix.lower() in CLAIMS:
-                audits.append(audit_file(path, allow_code=allow_code))
-            else:
-                rows = audit(read_table(path), rounding=rounding)
-                audits.append(Audit("", str(path), rows, tuple(table_findings(rows))))
+            with about(path):
+                audits.append(_audit_of(path, rounding, allow_code))
         except SpecError as error:
             problems += error.problems
     if problems:
@@ -185,7 +183,14 @@ def _inside(folder: Path) -> list[Path]:
     return []
 
 
-def audit_file(path: Path, *, allow_code: bool = False) -> Audit:
+def _audit_of(path: Path, rounding: Rounding, allow_code: Consent) -> Audit:
+    if path.suffix.lower() in CLAIMS:
+        return audit_file(path, allow_code=allow_code)
+    rows = audit(read_table(path), rounding=rounding)
+    return Audit("", str(path), rows, tuple(table_findings(rows)))
+
+
+def audit_file(path: Path, *, allow_code: Consent = False) -> Audit:
     """The audit of one YAML file: an audit, or a claim with what it says was published.
 
     Raises SpecError with every mistake in the file.

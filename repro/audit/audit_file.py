@@ -24,6 +24,7 @@ Locator = Annotated[str, Field(min_length=2, max_length=300)]
 Label = Annotated[str, Field(min_length=1, max_length=80)]
 Alpha = Annotated[float, Field(gt=0, lt=0.5)]
 Seeds = Annotated[int, Field(ge=2, le=10**6)]
+Runs = Annotated[int, Field(ge=1, le=10**6)]
 TestName = Literal["student", "welch", "paired", "mann_whitney", "wilcoxon", "permutation"]
 Sign = Literal["positive", "negative"]
 
@@ -38,11 +39,14 @@ class AuditSource(Spec):
 
 
 class PrintedMoments(Spec):
-    """One printed mean, with its standard deviation and its number of replicates."""
+    """One printed mean, with its standard deviation and its number of replicates.
+
+    One replicate has no deviation; its mean is checked against the number of ``items``.
+    """
 
     mean: Decimal
     sd: Decimal | None = None
-    n: Seeds | None = None
+    n: Runs | None = None
 
 
 class TableRow(PrintedMoments):
@@ -54,7 +58,8 @@ class TableRow(PrintedMoments):
 class Tested(Spec):
     """What is known of a test: only what the document says, so mostly little.
 
-    ``items`` is the size of the test set, where the means are shares (or percentages) of it.
+    ``items`` is the size of the test set, where the means are shares (or percentages) of it, and
+    ``samples`` the answers to each item of which a score is the average.
     """
 
     id: Name
@@ -64,13 +69,14 @@ class Tested(Spec):
     tails: Literal[1, 2] | None = None
     family: Name | None = None
     items: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    samples: Annotated[int, Field(ge=1, le=10**6)] | None = None
     note: Reason | None = None
 
 
 class PrintedTable(Tested):
     """Rows compared with one of them; ``n`` is that of every row which names none."""
 
-    n: Seeds | None = None
+    n: Runs | None = None
     baseline: Name
     rows: Annotated[dict[Name, TableRow], Field(min_length=2)]
 

@@ -38,6 +38,7 @@ class Grade(StrEnum):
     DECISION_FRAGILE = "DECISION-FRAGILE"
     INCONSISTENT = "INCONSISTENT"
     NOT_BY_T_TEST = "NOT-BY-T-TEST"
+    NOT_BY_COUNTS = "NOT-BY-COUNTS"
     CONSISTENT_IF = "CONSISTENT-IF"
     CONSISTENT = "CONSISTENT"
     NOT_CHECKABLE = "NOT-CHECKABLE"
@@ -61,6 +62,10 @@ LEGEND = {
     Grade.NOT_BY_T_TEST: (
         "no t-test of independent arms reproduces the printed p; a rank, permutation or paired "
         "test might, and nothing says which was used"
+    ),
+    Grade.NOT_BY_COUNTS: (
+        "no whole number of right answers gives a printed mean; an average of averages might, and "
+        "nothing says how many samples a score has"
     ),
     Grade.CONSISTENT_IF: "reproduced only if x, which is not what is assumed or printed",
     Grade.CONSISTENT: "the assumed test reproduces the printed p (printed numbers agree)",
@@ -95,7 +100,7 @@ class PrintedArm:
         if self.sd is not None:
             check_deviation(self.sd)
         if self.n is not None:
-            check_size(self.n)
+            check_size(self.n, least=1)
 
     @classmethod
     def read(cls, mean: str | None, sd: str | None, n: int | None) -> PrintedArm:
@@ -109,10 +114,11 @@ class PrintedComparison:
 
     ``test`` and ``tails`` only where the paper declares them. Comparisons with the same
     ``family`` are corrected together; those without one are a family of their own. ``items`` is
-    the size of the test set, where the means are shares of it (or percentages) that were got right.
+    the size of the test set, where the means are shares of it (or percentages) that were got right,
+    and ``samples`` the answers to each item of which a score is the average.
     ``locator`` is where it is printed, and ``note`` what is to be said with the findings.
-    Raises ClaimError for a p that is not a probability, an alpha outside 0 to 0.5, and a paired
-    test of arms of different sizes.
+    Raises ClaimError for a p that is not a probability, an alpha outside 0 to 0.5, a paired
+    test of arms of different sizes, samples without items, and a single run without items.
     """
 
     id: str
@@ -124,6 +130,7 @@ class PrintedComparison:
     tails: Tails | None = None
     family: str | None = None
     items: int | None = None
+    samples: int | None = None
     locator: str = ""
     note: str | None = None
 
@@ -131,6 +138,11 @@ class PrintedComparison:
         check_alpha(self.alpha)
         if self.p is not None:
             check_probability(self.p)
+        if self.samples is not None and self.items is None:
+            raise ClaimError("samples are answers to each item, and no items are declared")
+        for arm in self.arms:
+            if arm.n is not None and self.items is None:
+                check_size(arm.n)
         pairs = self.test in ("paired", "wilcoxon")
         if pairs and None not in (self.a.n, self.b.n) and self.a.n != self.b.n:
             raise ClaimError(f"a paired test needs arms of one size, not {self.a.n} and {self.b.n}")
@@ -157,10 +169,10 @@ def check_deviation(sd: PrintedNumber) -> PrintedNumber:
     return sd
 
 
-def check_size(n: int) -> int:
-    """The size itself, or ClaimError if no deviation comes from so few."""
-    if n < 2:
-        raise ClaimError(f"a test needs at least 2 replicates in each arm, not {n}")
+def check_size(n: int, least: int = 2) -> int:
+    """The size itself, or ClaimError if no deviation comes from so few; a mean comes from one."""
+    if n < least:
+        raise ClaimError(f"a test needs at least {least} replicates in each arm, not {n}")
     return n
 
 
@@ -176,12 +188,14 @@ class AuditRow:
     """A comparison with the interval of every variant, and those that match its p.
 
     Without the six numbers of both arms (``lacks`` names the missing) there is no interval.
+    ``reading`` is what the printed deviations are taken for, where that is not deviations.
     """
 
     comparison: PrintedComparison
     lacks: tuple[str, ...]
     intervals: Mapping[Variant, Span]
     matches: tuple[Variant, ...]
+    reading: str = ""
 
     @property
     def n(self) -> tuple[int | None, int | None]:
@@ -209,7 +223,7 @@ class AuditRow:
 
     def contrast(self, variant: Variant) -> Contrast | None:
         """Mean A minus mean B as printed; ``None`` if not printed, paired, or without variance."""
-        if self.lacks or variant.test == "paired":
+        if self.lacks or variant.test == "paired" or 1 in self.n:
             return None
         arms = [_summary(arm, variant) for arm in self.comparison.arms]
         kernel = student_contrast if variant.test == "student" else welch_contrast
@@ -251,7 +265,9 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
         raise ClaimError(f"two comparisons have the id {twice!r}")
-    mentioned = {n for each in comparisons for arm in each.arms if (n := arm.n) is not None}
+    mentioned = {
+        n for each in comparisons for arm in each.arms if (n := arm.n) is not None and n > 1
+    }
     intervals = _intervals(comparisons, mentioned | set(other_n))
     return [
         AuditRow(
@@ -303,7 +319,7 @@ def _box(comparison: PrintedComparison) -> Box | None:
     a, b = comparison.arms
     if a.mean is None or b.mean is None or a.sd is None or b.sd is None:
         return None
-    if a.n is None or b.n is None:
+    if a.n is None or b.n is None or 1 in (a.n, b.n):
         return None
     low, high = a.mean.low - b.mean.high, a.mean.high - b.mean.low
     if a.mean.value < b.mean.value:

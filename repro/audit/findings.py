@@ -49,7 +49,10 @@ def findings(
 def _grade_sentence(row: AuditRow, assumed: Variant, grade: Grade, condition: str) -> Iterator[str]:
     span = row.intervals.get(assumed)
     if span is None:
-        yield f"Not printed: {', '.join(row.lacks)}; without them no p can be computed."
+        if 1 in row.n:
+            yield "One run in an arm: no p can be computed with fewer than two in each."
+        else:
+            yield f"Not printed: {', '.join(row.lacks)}; without them no p can be computed."
         return
     alpha, name = row.comparison.alpha, assumed.label(row.n)
     if row.comparison.p is None:
@@ -57,7 +60,12 @@ def _grade_sentence(row: AuditRow, assumed: Variant, grade: Grade, condition: st
     elif grade is Grade.NOT_BY_T_TEST:
         yield _by_another_test(row, assumed, span)
     elif assumed in row.matches:
-        if grade is Grade.CONSISTENT_IF:
+        if row.reading:
+            yield (
+                "Read as standard deviations, what is printed beside the means does not give the "
+                f"p-values of this table; read as {row.reading}, {name} gives {span_text(span)}."
+            )
+        elif grade is Grade.CONSISTENT_IF:
             yield (
                 f"The p of a paired test needs the correlation of the arms, which is not printed; "
                 f"the printed p takes {condition}."
@@ -151,9 +159,19 @@ def _impossible_means(row: AuditRow) -> Iterator[str]:
     for grain in checked:
         if not grain.possible:
             low, high = (f"{end:.6g}" for end in grain.nearest)
+            known = row.comparison.samples is not None or grain.beyond
+            unless = (
+                ""
+                if known
+                else (
+                    ", unless a score is itself an average (of samples per item, of subjects, of "
+                    "partial credit): say how many `samples` an item has, 1 if it is none"
+                )
+            )
             yield (
                 f"Mean {grain.mean} of arm {grain.arm} cannot be: of {grain.answers:,} answers a "
-                f"whole number is right, so the possible means nearest to it are {low} and {high}."
+                f"whole number is right, so the possible means nearest to it are {low} and "
+                f"{high}{unless}."
             )
     if checked and not any(grain.telling for grain in checked):
         yield (

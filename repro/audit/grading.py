@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
 
-from repro.audit.comparison import AuditRow, Grade
-from repro.audit.grim import chance, grains, no_coincidence
+from repro.audit.comparison import AuditRow, Grade, PrintedArm, PrintedComparison, rows_of
+from repro.audit.grim import COINCIDENCE, LEAST, chance, grains, no_coincidence
 from repro.audit.p_range import Span, Test, Variant
 from repro.stats.multiplicity import benjamini_hochberg, holm
 
@@ -26,6 +26,66 @@ class Assumed:
     variant: Variant
     why: str
     known: bool = False
+
+
+READINGS: Mapping[str, Callable[[int], float]] = {
+    "standard errors": math.sqrt,
+    "half the length of 95 % intervals": lambda n: math.sqrt(n) / float(stdtrit(n - 1, 0.975)),
+}
+"""What may be printed instead of a standard deviation, and the factor that leads to it."""
+
+
+def as_read(rows: list[AuditRow], other_n: Sequence[int]) -> list[AuditRow]:
+    """The rows of a table, by the one reading of its deviations that fits all that is printed.
+
+    As standard deviations, unless LEAST printed p-values fit no variant of them, and all fit
+    one variant of another reading, more closely than by chance.
+    """
+    tested = [row for row in rows if row.intervals and row.comparison.p is not None]
+    if sum(not row.matches for row in tested) < LEAST:
+        return rows
+    found = []
+    for reading, factor in READINGS.items():
+        again = rows_of([_read(row.comparison, factor) for row in rows], other_n)
+        these = [row for row in again if row.intervals and row.comparison.p is not None]
+        fitting = _fitting(these)
+        covered = [_covered(row, variant) for row in these for variant in fitting[:1]]
+        if fitting and math.prod(covered) <= COINCIDENCE:
+            found.append([replace(row, reading=reading) for row in again])
+    return found[0] if len(found) == 1 else rows
+
+
+def _read(comparison: PrintedComparison, factor: Callable[[int], float]) -> PrintedComparison:
+    """The comparison with its printed deviations times a factor of their number of seeds."""
+
+    def read(arm: PrintedArm) -> PrintedArm:
+        if arm.sd is None or arm.n is None or arm.n < 2:
+            return arm
+        by = factor(arm.n)
+        return replace(arm, sd=replace(arm.sd, value=arm.sd.value * by, half=arm.sd.half * by))
+
+    return replace(comparison, a=read(comparison.a), b=read(comparison.b))
+
+
+def _covered(row: AuditRow, variant: Variant) -> float:
+    """What share of the p-values up to its largest a variant allows: its chance to fit one."""
+    p, span = row.comparison.p, row.intervals[_turned(row, variant)]
+    if p is None or p.relation != "=":
+        return 1.0
+    return min(1.0, (span[1] - span[0] + 2 * p.half) / max(span[1], p.high))
+
+
+def _fitting(rows: Sequence[AuditRow]) -> list[Variant]:
+    """The variants that give every printed p of the rows, with the tails that each declares."""
+    tried = dict.fromkeys(replace(match, against=False) for row in rows for match in row.matches)
+    return [
+        variant
+        for variant in tried
+        if all(
+            _turned(row, variant) in row.matches and row.comparison.test in (None, variant.test)
+            for row in rows
+        )
+    ]
 
 
 def assume(rows: Sequence[AuditRow]) -> list[Assumed]:
@@ -73,10 +133,7 @@ def _joint(rows: Sequence[AuditRow]) -> tuple[Variant, str]:
     """The variant that fits the rows jointly, or Welch, and the reason."""
     printed = [row for row in rows if row.intervals and row.comparison.p is not None]
     telling = [row for row in printed if row.matches]
-    tried = dict.fromkeys(replace(match, against=False) for row in telling for match in row.matches)
-    fitting = [
-        variant for variant in tried if all(_turned(row, variant) in row.matches for row in telling)
-    ]
+    fitting = _fitting(telling)
     fitted = f"{len(telling)} of {len(printed)} printed p-values"
     if len(fitting) == 1:
         variant = fitting[0]
@@ -111,12 +168,19 @@ def _turned(row: AuditRow, variant: Variant) -> Variant:
 def judge(row: AuditRow, assumed: Assumed) -> tuple[Grade, str]:
     """The grade of a row, and the x of CONSISTENT-IF(x).
 
-    It is INCONSISTENT, at least, where a printed mean is impossible.
+    Where a printed mean is no share of its answers it is INCONSISTENT, at least, if ``samples``
+    says of how many a score is the average or no average lies there, and else NOT-BY-COUNTS.
     """
     grade, condition = _judged(row, assumed.variant, known=assumed.known)
-    impossible = any(not grain.possible for grain in grains(row.comparison))
-    if impossible and grade.rank > Grade.INCONSISTENT.rank:
-        return Grade.INCONSISTENT, ""
+    impossible = [grain for grain in grains(row.comparison) if not grain.possible]
+    declared = row.comparison.samples is not None
+    certain = any(declared or grain.beyond for grain in impossible)
+    worst = Grade.INCONSISTENT if certain else Grade.NOT_BY_COUNTS
+    if impossible and grade.rank > worst.rank:
+        return worst, ""
+    if row.reading and grade in (Grade.CONSISTENT, Grade.CONSISTENT_IF):
+        read = f"the printed deviations are {row.reading}"
+        return Grade.CONSISTENT_IF, f"{read}, {condition}" if condition else read
     return grade, condition
 
 

@@ -1,7 +1,9 @@
 """GRIM, and p-values of rounded numbers: numbers not computed as stated (statistics.md 1.5).
 
 - GRIM (Brown and Heathers 2017): an accuracy over N items is k / N with a whole k, and the mean
-  over n seeds is K / (n N). A printed mean that no K rounds to was not computed from such values.
+  over n seeds of s samples an item is K / (n s N). A printed mean that no K rounds to was not
+  computed from such values. Macro-averages, partial credit and samples that nothing declares
+  give others, so only a declared s makes it a contradiction.
 - A test on the runs themselves hits the digits of the test on their rounded summaries only by
   chance. Where it happens too often, the p-values were computed from what is printed.
 """
@@ -25,7 +27,8 @@ class Grain:
     """What the number of items says of a printed mean.
 
     ``possible`` is whether a whole number of right answers rounds to it, ``telling`` whether some
-    printed means would not be. ``nearest`` are the possible means on either side.
+    printed means would not be. ``nearest`` are the possible means on either side, and ``beyond``
+    is whether no average of any kind lies there: below 0, or above 1 (100 %).
     """
 
     arm: str
@@ -34,6 +37,7 @@ class Grain:
     possible: bool
     telling: bool
     nearest: tuple[float, float]
+    beyond: bool
 
 
 def grains(comparison: PrintedComparison) -> tuple[Grain, ...]:
@@ -45,8 +49,9 @@ def grains(comparison: PrintedComparison) -> tuple[Grain, ...]:
         return ()
     means = [arm.mean.value for arm in comparison.arms if arm.mean is not None]
     scale = 100.0 if any(mean > 1 for mean in means) else 1.0
+    answers = comparison.items * (comparison.samples or 1)
     return tuple(
-        _grain(name, arm.mean, arm.n * comparison.items, scale)
+        _grain(name, arm.mean, arm.n * answers, scale)
         for name, arm in zip("AB", comparison.arms, strict=True)
         if arm.mean is not None and arm.n is not None
     )
@@ -65,6 +70,7 @@ def _grain(arm: str, mean: PrintedNumber, answers: int, scale: float) -> Grain:
         possible=first * step <= mean.high + slack and 0 <= first <= answers,
         telling=step > mean.high - mean.low,
         nearest=(below * step, (below + 1) * step),
+        beyond=mean.low > scale + slack or mean.high < -slack,
     )
 
 

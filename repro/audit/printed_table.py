@@ -29,7 +29,7 @@ from repro.schema.rows import MOST, CsvRow, Mistakes, rows_of
 from repro.stats.records import check_alpha
 
 REQUIRED = ("id", "mean_a", "sd_a", "n_a", "mean_b", "sd_b", "n_b", "p")
-OPTIONAL = ("alpha", "test", "tails", "family", "items")
+OPTIONAL = ("alpha", "test", "tails", "family", "items", "samples")
 COLUMNS = (*REQUIRED, *OPTIONAL)
 MAX_ROWS = 2_000
 MAX_ID = 100
@@ -165,8 +165,12 @@ class _Row:
         try:
             return PrintedComparison(cells["id"] or "", a, b, cells["p"], **options)
         except ClaimError as error:
-            advice = "correct the sizes, or the test"
-            problems.append(self.problem("test", str(error), "n_a equal to n_b", advice))
+            if options.get("samples") and not options.get("items"):
+                advice, expected = "add the column items: the size of the test set", "items"
+                problems.append(self.problem("samples", str(error), expected, advice))
+            else:
+                advice = "correct the sizes, or the test"
+                problems.append(self.problem("test", str(error), "n_a equal to n_b", advice))
             return None
 
     def _cell(self, column: str, problems: list[Problem]) -> Any:
@@ -174,7 +178,8 @@ class _Row:
         text = self.text(column)
         if column not in self.columns or (not text and column != "id"):
             return None
-        parse, expected = CELLS[re.sub("_[ab]$", "", column)]
+        name = re.sub("_[ab]$", "", column)
+        parse, expected = CELLS["runs" if name == "n" and self.text("items") else name]
         try:
             return parse(text)
         except ClaimError as error:
@@ -230,6 +235,10 @@ CELLS: Mapping[str, tuple[Callable[[str], Any], str]] = {
         "a number that is not negative, such as 0.10",
     ),
     "n": (_size, "a whole number, at least 2"),
+    "runs": (
+        partial(_whole, sort="whole number of runs", least=1),
+        "a whole number, at least 1",
+    ),
     "p": (
         partial(_number, check=check_probability),
         "a probability, such as 0.03, 2e-15 or <0.001",
@@ -241,6 +250,10 @@ CELLS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "items": (
         partial(_whole, sort="number of items", least=1),
         "a whole number: the size of the test set",
+    ),
+    "samples": (
+        partial(_whole, sort="number of samples", least=1),
+        "a whole number: the answers to each item of which a score is the average",
     ),
 }
 """How a cell is read, and what is expected of it, by the name of its column without the arm."""

@@ -21,6 +21,7 @@ MARKS = {
     Grade.DECISION_FRAGILE: "! ",
     Grade.INCONSISTENT: "! ",
     Grade.NOT_BY_T_TEST: "? ",
+    Grade.NOT_BY_COUNTS: "? ",
 }
 
 

@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repro.cli.options import AllowCode, Claims, consented, described, problems, say, say_json
+from repro.cli.options import (
+    AllowCode,
+    Claims,
+    consented,
+    described,
+    problems,
+    say,
+    say_json,
+    say_stopped,
+)
+from repro.errors import Place, Problem, gravest
 
 if TYPE_CHECKING:
-    from repro.errors import Problem
     from repro.specs.load import CheckedFile
 
 MISTAKES = 2
@@ -38,25 +47,31 @@ def check(
                 _say(each)
             for problem in others:
                 say(str(problem), err=True)
-        if others or any(each.problems for each in checked):
-            raise typer.Exit(MISTAKES)
+        wrong = [MISTAKES] if others or any(each.problems for each in checked) else []
+        if code := gravest([*wrong, *(crash.status for each in checked for crash in each.stopped)]):
+            raise typer.Exit(code)
 
 
 def _say(checked: CheckedFile) -> None:
-    if not checked.problems:
+    if checked.ok:
         say(f"ok {checked.path}: {checked.id} ({', '.join(checked.scales)})")
     for problem in checked.problems:
         say(str(problem), err=True)
+    for stopped in checked.stopped:
+        say_stopped(stopped)
 
 
 def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> None:
     found: list[dict[str, Any]] = [
         {
             "file": str(each.path),
-            "ok": not each.problems,
+            "ok": each.ok,
             "id": each.id,
             "scales": each.scales,
-            "problems": list(map(described, each.problems)),
+            "problems": [
+                *map(described, each.problems),
+                *(described(Problem(Place(str(each.path)), one.why)) for one in each.stopped),
+            ],
         }
         for each in checked
     ]

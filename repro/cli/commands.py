@@ -47,6 +47,7 @@ def audit(
             "decision-fragile",
             "inconsistent",
             "not-by-t-test",
+            "not-by-counts",
             "consistent-if",
             "never",
         ],

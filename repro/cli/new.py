@@ -29,7 +29,24 @@ Left = Annotated[
         "--results",
         metavar="FILE",
         help="Where the program leaves its numbers, as in '{out}/all_results.json' or "
-        "'{out}/logs/metrics.csv'; with --command.",
+        "'{out}/logs/metrics.csv'; stdout: what it prints; with --command.",
+    ),
+]
+
+Unseeded = Annotated[
+    bool,
+    typer.Option(
+        "--unseeded",
+        help="The program takes no seed: its runs differ by chance alone; with --command.",
+    ),
+]
+
+RunOnce = Annotated[
+    bool,
+    typer.Option(
+        "--try",
+        help="Run the command once, with your rights, and read the numbers from where it leaves "
+        "them; with --command.",
     ),
 ]
 
@@ -62,11 +79,14 @@ def new(
     task: TaskName = "",
     out: ClaimFolder = Path(),
     gate: ForGate = False,
+    unseeded: Unseeded = False,
+    run_once: RunOnce = False,
     json: Json = False,
 ) -> None:
     """Write a claim file to be filled in: from results, from a command, or from questions.
 
-    What is left to fill in is printed with its line. Nothing is run or judged.
+    What is left to fill in is printed with its line. Nothing is judged, and nothing run unless
+    --try asks for it.
     """
     with problems(json=json):
         from repro.drafting.new import NewClaim, asked_for, write_claim
@@ -74,8 +94,9 @@ def new(
 
         hints = Hints(arm, seed, measure, task)
         given = NewClaim(
-            better, results, command, measure, baseline, by, why, own, hints, out, gate, left
-        )
+            better, results, command, measure, baseline, by, why, own, hints, out, gate, left,
+            unseeded, run_once,
+        )  # fmt: skip
         if results is None and not command:
             given = asked_for(lambda asked: typer.prompt(asked, default="", err=True), given)
         _say(write_claim(given), given.results, json=json)

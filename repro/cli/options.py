@@ -15,7 +15,6 @@ import typer
 
 from repro.errors import (
     STATUS,
-    ClaimError,
     OutputError,
     Problem,
     ReproError,
@@ -23,9 +22,9 @@ from repro.errors import (
     printable_lines,
     stopped_by,
 )
-from repro.files import resolved
 
 if TYPE_CHECKING:
+    from repro.consent import Consent
     from repro.specs.claim import Claim, ScaleName
     from repro.store.run_store import RunStore
 
@@ -74,7 +73,7 @@ AllowCode = Annotated[
     typer.Option(
         "--allow-code",
         help="Import and run the code that files and options name, programs and `module:object`; "
-        "it has your rights. For claims in the folders of $REPRO_ALLOW_CODE_IN it is given.",
+        "it has your rights. Given for what lies in the folders of $REPRO_ALLOW_CODE_IN.",
     ),
 ]
 
@@ -132,13 +131,24 @@ def given_command() -> str:
     return shlex.join(["repro", *sys.argv[1:]])
 
 
-def load(claims: Sequence[Path], scale: ScaleName | None, *, allow_code: bool) -> tuple[Claim, ...]:
-    """The claims that are meant; stderr says which of a folder are passed over for their scale."""
+def load(
+    claims: Sequence[Path],
+    scale: ScaleName | None,
+    *,
+    allow_code: Consent,
+    stopped: list[Stopped] | None = None,
+) -> tuple[Claim, ...]:
+    """The claims that are meant; stderr says which of a folder are passed over for their scale.
+
+    A defect that one of them meets is added to ``stopped``, where that is given.
+    """
     from repro.schema.numbers import number_of
     from repro.specs.load import load_claims
 
     passed_over: list[str] = []
-    loaded = load_claims(claims, scale, allow_code=allow_code, passed_over=passed_over)
+    loaded = load_claims(
+        claims, scale, allow_code=allow_code, passed_over=passed_over, stopped=stopped
+    )
     if passed_over:
         why = (
             f"without the scale {scale}"
@@ -151,28 +161,12 @@ def load(claims: Sequence[Path], scale: ScaleName | None, *, allow_code: bool) -
     return loaded
 
 
-FOLDERS = "REPRO_ALLOW_CODE_IN"
-"""Names the folders whose claims may run code without the option, as PATH names folders."""
-
-
-def consented(claims: Sequence[Path], *, allow_code: bool) -> bool:
-    """Whether code may be run: by the option, or because all claims lie in folders that may.
-
-    ClaimError for a folder that is not named from the root, for it would be another one elsewhere.
-    """
+def consented(claims: Sequence[Path], *, allow_code: bool) -> Consent:
+    """What code may be run: all that is named, by the option, or what lies in trusted folders."""
+    from repro.consent import trusted
     from repro.specs.claim_files import claim_files
 
-    named = [Path(each) for each in os.environ.get(FOLDERS, "").split(os.pathsep) if each]
-    if relative := next((each for each in named if not each.is_absolute()), None):
-        raise ClaimError(
-            f"{FOLDERS}: '{relative}' is another folder wherever the command is given\n"
-            "  to do: name it from the root, such as /home/me/project"
-        )
-    if allow_code or not named:
-        return allow_code
-    folders = [resolved(each) for each in named]
-    files = claim_files(claims, []).paths
-    return bool(files) and all(any(map(file.is_relative_to, folders)) for file in files)
+    return allow_code or trusted(claim_files(claims, []).paths)
 
 
 def open_store(store: Path | None) -> RunStore:

@@ -62,7 +62,7 @@ def plan(
 
         allowed = consented(claims, allow_code=allow_code)
         options = RunOptions(open_store(store), data, device, workers=workers)
-        found = _planned(load(claims, scale, allow_code=allowed), options, stopped)
+        found = _planned(load(claims, scale, allow_code=allowed, stopped=stopped), options, stopped)
         if json:
             say_json(_document(found, stopped))
         else:

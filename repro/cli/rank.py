@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -129,7 +130,7 @@ def rank(
                 }
             )
         bound = _bound(reference, reference_rank)
-        given = _same_each_time(matrix, tensor)
+        given = _same_each_time(matrix, tensor, precision or "")
         found = _ranks(
             given,
             checkpoint,
@@ -155,12 +156,12 @@ def rank(
 EPSILONS = (1e-3, 1e-4, 1e-5)
 
 
-def _same_each_time(where: str, tensor: str) -> Matrix:
+def _same_each_time(where: str, tensor: str, precision: str) -> Matrix:
     """The matrix; MatrixError where its rows are others when they are read again."""
     from repro.rank.matrix import matrix_of
     from repro.rank.rereading import SameRows
 
-    given = matrix_of(where, tensor)
+    given = matrix_of(where, tensor, precision)
     return replace(given, read=SameRows(given.read))
 
 
@@ -256,8 +257,9 @@ def _svg(name: str, document: dict[str, Any], found: Ranks) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     from repro.errors import OutputError
-    from repro.files import write_atomically
+    from repro.files import sweep, write_atomically
 
+    sweep(path.parent, f".{escape(path.name)}.*.tmp")
     try:
         write_atomically(path, content)
     except OSError as error:

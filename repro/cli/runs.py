@@ -65,7 +65,8 @@ def check(
             say(f"damaged: {damage}", err=json)
         unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
         found = f"{len(checked.damages)} damaged" if checked.damages else "nothing is damaged"
-        say(f"{number_of(checked.read, 'run')} read, {found}{unfinished}", err=json)
+        left = f" and what {number_of(checked.outputs, 'program')} left" if checked.outputs else ""
+        say(f"{number_of(checked.read, 'run')}{left} read, {found}{unfinished}", err=json)
         if json:
             say_json(asdict(checked))
     raise typer.Exit(DAMAGED if checked.damages else 0)

@@ -23,8 +23,10 @@ from repro.cli.options import (
     say,
     say_json,
 )
-from repro.errors import ClaimError, CodeError, DataError
+from repro.consent import require_code
+from repro.errors import ClaimError, DataError
 from repro.trainers.derived import with_derived
+from repro.trainers.trainer import code_of
 
 if TYPE_CHECKING:
     from repro.running.engine import RunOptions
@@ -61,8 +63,8 @@ def trial(
         allowed = consented([claim], allow_code=allow_code)
         (loaded,) = load([claim], scale, allow_code=allowed)
         planned = _planned(loaded, arm, seed)
-        if not allowed and (code := loaded.arms[_arm_of(loaded, planned)].code):
-            raise CodeError({each.use: each.arm for each in code})
+        places = {each.use: each.arm for each in loaded.arms[_arm_of(loaded, planned)].code}
+        require_code(code_of(planned.run.training).values(), allowed, places)
         with tempfile.TemporaryDirectory() as folder:
             store = RunStore(Path(folder) / "store")
             options = RunOptions(store, data, device, workers=1, allow_code=allowed)
@@ -115,6 +117,8 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> Tried:
     require([planned], options)
     with _placed(claim, planned, options):
         done, failed = execute_with(options, [planned])
+        if any(each.error in {"ReadingError", "NotKeptError"} for each in done.failed):
+            raise DataError(done.failed[0].message)
     key, store = planned.run.key, options.store
     committed, label = store.committed(key), planned.label
     rows = _left(planned, options) if store.state(key) == "finished" else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
@@ -133,15 +134,17 @@ def _verify(
     from repro.report.write import documents_text
     from repro.verify import verify_claims
 
-    claims = load(paths, scale, allow_code=options.allow_code)
+    stopped: list[Stopped] = []
+    claims = load(paths, scale, allow_code=options.allow_code, stopped=stopped)
     append(summary, "")
     verified = verify_claims(claims, options)
-    if options.results is not None and scale is None:
+    verified = replace(verified, stopped=(*stopped, *verified.stopped))
+    if options.results is not None and scale is None and claims:
         _say_scale(claims[0])
     for failure in verified.failures:
         say(f"failed: {failure}", err=True)
-    for stopped in verified.stopped:
-        say_stopped(stopped, _traceback(stopped, claims, options.reports))
+    for each in verified.stopped:
+        say_stopped(each, _traceback(each, claims, options.reports))
     code = _report_verdicts(verified, options, summary, err=json)
     if json:
         typer.echo(documents_text(verified.documents, several=len(claims) > 1), nl=False)
@@ -172,12 +175,19 @@ def _report_verdicts(
 ) -> int:
     """Print each verdict, where its report is, and why the exit code is what it is; return it."""
     from repro.report.markdown import summary as markdown
+    from repro.schema.numbers import number_of
 
     tell_verdicts(verified, options.reports, err=err)
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
     elif any(arm.trained for document in verified.documents for arm in document.arms):
         done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"
+        if verified.read and not verified.trained:
+            read = f"{number_of(verified.read, 'run')} read from what the program left"
+            done = f"{read}; nothing was trained"
+            done += f", {verified.reused} as they were" if verified.reused else ""
+        elif verified.read:
+            done += f", {verified.read} read from what the program left"
         done += f", {verified.missing} missing" if verified.missing else ""
         done += f", {verified.damaged} damaged" if verified.damaged else ""
     else:

@@ -95,7 +95,8 @@ def _over_tasks(draft: Draft) -> list[str]:
     kind = ["    kind: meta_analysis  # about tasks like these, in one unit"]
     if draft.seeds["min"] >= ENOUGH_PER_TASK:
         kind = ["    kind: over_tasks", "    aggregate: improvement  # in one unit: mean or iqm"]
-    return [*kind, f"    tasks: {_value(list(draft.tasks))}"]
+    own = "    # A seed is one run on all tasks; runs: per_task, if each task has runs of its own."
+    return [*kind, own, f"    tasks: {_value(list(draft.tasks))}"]
 
 
 def _difference(draft: Draft) -> list[str]:

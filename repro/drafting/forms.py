@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,8 +20,9 @@ from repro.drafting.folder_forms import (
 from repro.drafting.json_runs import one_log, read_json, runs_in_json
 from repro.drafting.log_runs import LOGS, names_in_log, runs_in_log
 from repro.drafting.path_names import alike
-from repro.drafting.run_fields import named, refused, unfit
-from repro.errors import ClaimError
+from repro.drafting.run_fields import UnfitError, named, refused, unfit
+from repro.errors import ClaimError, DataError
+from repro.evidence.imports.databases import tables_of
 from repro.evidence.imports.result_files import FORMS
 from repro.series import in_lines
 
@@ -123,13 +122,11 @@ def _of_log(path: Path, place: str) -> Form:
 
 
 def _database(path: Path) -> str:
-    """Whose tables a file of sqlite has."""
-    names: set[str] = set()
+    """Whose tables a file of sqlite has; ClaimError where it is neither, or is not read."""
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as opened:
-            names = {name for (name,) in opened.execute("SELECT name FROM sqlite_master")}
-    except sqlite3.Error:
-        pass
+        names = tables_of(path)
+    except DataError as error:
+        raise UnfitError(str(error)) from None
     if {"runs", "experiments"} <= names:
         return "mlflow"
     if {"metrics", "configs"} <= names:

@@ -54,6 +54,9 @@ from repro.evidence.readings import DIVERGED, TASK, value_of
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 
+ORDER_UNSEEN = "and in which order they ran cannot be seen"
+"""Without numbers of seeds, of values that follow each other only those of rows are seen."""
+
 TIDY = ("arm", "seed", "measurement", "value")
 
 TESTS = ("test", "eval", "valid", "val", "dev")
@@ -221,7 +224,7 @@ def _value(path: Path, run: FoundRun) -> float | None:
     cell = text_in(path, run, "value")
     if cell.casefold() == DIVERGED:
         return None
-    found = value_of(cell, None)
+    found = value_of(cell)
     if isinstance(found, float):
         return found
     mistake, expected, advice = found
@@ -296,7 +299,7 @@ def _said(runs: Sequence[FoundRun], columns: Columns, lost: Mapping[str, str]) -
         yield f"left out, {why}: {named([task for task in lost if lost[task] == why])}"
 
 
-NUMBERED = "no seeds are named: runs are numbered as they come"
+NUMBERED = f"no seeds are named: runs are numbered as they come, {ORDER_UNSEEN}"
 
 
 def _with_states(path: Path, found: Found, hints: Hints) -> tuple[Found, str]:
@@ -418,7 +421,9 @@ def _arm_per_column(path: Path, runs: Sequence[FoundRun], seed: str, hints: Hint
         ]
         for arm in arms
     }
-    seeds = f"seeds by the column '{seed}'" if seed else "rows are numbered as seeds"
+    seeds = f"rows are numbered as seeds, {ORDER_UNSEEN}"
+    if seed:
+        seeds = f"seeds by the column '{seed}'"
     said = [f"a column per arm: {', '.join(arms)}", seeds, *_unread(runs, {seed, *arms})]
     return FoundResults(path, values, "value", said=said)
 

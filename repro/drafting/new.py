@@ -13,10 +13,12 @@ from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
 from repro.drafting.found_results import read_results
 from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import Hints
+from repro.drafting.tried import place_of_numbers
 from repro.errors import ClaimError, Place, Problem
 from repro.evidence.readings import number_in
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import check_files
+from repro.trainers.command.spec import TRACKERS
 
 HEAD = (
     "A claim to be declared before its results are there. Fill in what is empty, and give the",
@@ -29,7 +31,7 @@ SEEN = (
 )
 SEEDS, MOST_SEEDS = 5, 30
 PROGRAMS = frozenset({".py", ".sh", ".jl", ".R", ".pl", ".js"})
-SERIES = {".csv": "csv", ".jsonl": "jsonl"}
+SERIES = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 """How files are read that hold a row per step; all others are JSON."""
 
 
@@ -38,7 +40,8 @@ class NewClaim:
     """What is known of a claim; what is empty is left for its author to fill in.
 
     ``gate``: it is written for `repro gate`, which adds seeds until they decide. ``left`` is the
-    file in which the program leaves its numbers, as in `{out}/all_results.json`.
+    file in which the program leaves its numbers, as in `{out}/all_results.json`, or `stdout`.
+    ``unseeded``: the program takes no seed. ``run_once``: it is run to see what it leaves.
     """
 
     better: Better | None = None
@@ -53,6 +56,8 @@ class NewClaim:
     out: Path = Path()
     gate: bool = False
     left: str = ""
+    unseeded: bool = False
+    run_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,13 @@ def _refuse_both(new: NewClaim) -> None:
         "--seed": bool(new.hints.seed),
         "--task": bool(new.hints.task),
     }
-    of_command = {"--command": bool(new.command), "--gate": new.gate, "--results": bool(new.left)}
+    of_command = {
+        "--command": bool(new.command),
+        "--gate": new.gate,
+        "--results": bool(new.left),
+        "--unseeded": new.unseeded,
+        "--try": new.run_once,
+    }
     first = next((name for name, given in of_results.items() if given), "")
     second = next((name for name, given in of_command.items() if given), "")
     if first and second:
@@ -134,12 +145,18 @@ def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
 
 def _from_command(new: NewClaim, better: Better) -> Drafts:
     """A claim about a program with other arguments; ClaimError for no command line."""
-    line = command_line(new.command)
+    line = command_line(new.command, unseeded=new.unseeded)
     measure = new.measure or new.hints.measure or "value"
     name = name_of(measure, before="value")
-    results, taken, where = _left(line, new.left, measure, name)
-    said = [*line.said, f"its results are read from {where}", *_elsewhere(line.words, new.out)]
-    style = {"style": "hydra"} if line.hydra else {}
+    file, seen = new.left, list[str]()
+    if new.run_once:
+        asked = new.measure or new.hints.measure
+        file, seen = place_of_numbers(line, new.out, asked)
+    results, taken, where = _left(line, file, measure, name)
+    said = [*line.said, *seen, f"its results are read from {where}"]
+    said += _elsewhere(line.words, new.out)
+    style: dict[str, object] = {"style": line.style} if line.style else {}
+    style |= {"unseeded": True} if new.unseeded else {}
     program = {"command": line.words, **style, "files": line.files(new.out), "results": results}
     draft = Draft(
         id=f"{better}_{name}_{_own_mark(new)}",
@@ -174,13 +191,16 @@ def _left(
 ) -> tuple[dict[str, str], dict[str, str], str]:
     """Where the program leaves its numbers, how the measurement takes its own, and both in words.
 
-    In ``file``, if that is given, else in `results.json` if the command has `{out}`, else in its
-    output.
+    In ``file``, if that is given (`stdout` is its output, `tensorboard:{out}` what a tracker has
+    there), else in `results.json` if the command has `{out}`, else in its output.
     """
-    if not file and not any("{out}" in word for word in line.words):
+    if file == "stdout" or not (file or any("{out}" in word for word in line.words)):
         where = f"the lines of its output that have '{measure}'"
         return {"stdout": pattern_of(measure, name)}, {"from": name, "reduce": "last"}, where
     file = file or "{out}/results.json"
+    tracker, _, path = file.partition(":")
+    if tracker in TRACKERS:
+        return {tracker: path}, {"from": measure, "reduce": "last"}, f"{path}, as '{measure}'"
     kind = SERIES.get(PurePosixPath(file).suffix.lower(), "file")
     last = {} if kind == "file" else {"reduce": "last"}
     return {kind: file}, {"from": measure, **last}, f"{file}, as '{measure}'"

@@ -282,7 +282,7 @@ def with_cells(path: Path, runs: Sequence[FoundRun], key: str) -> list[FoundRun]
             found.append(_ended(run, "diverged"))
             continue
         if cell and not any(key in row for row in run.rows):
-            told = value_of(cell, None)
+            told = value_of(cell)
             if not isinstance(told, float):
                 mistake, expected, advice = told
                 raise refused(path, f"{run.place}, column '{key}': {mistake}", expected, advice)

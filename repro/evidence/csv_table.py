@@ -355,7 +355,7 @@ class _Reader:
 
     def _value(self, row: CsvRow) -> float | None:
         spec = self.schema.specs.get(self._cell(row, "measurement"))
-        found = value_of(self._cell(row, "value"), None if spec is None else spec.censored_at)
+        found = value_of(self._cell(row, "value"), spec)
         if isinstance(found, float):
             return found
         self._refuse(row, "value", *found)

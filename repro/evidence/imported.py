@@ -286,7 +286,7 @@ class _Reading:
                 f"{run.place}: {short(key)} has a percent sign in some runs, and in others none"
             )
             raise self._refused(mistake, "one unit", "write all of them with it, or none")
-        found = value_of(repr(float(value)), None)
+        found = value_of(repr(float(value)), spec)
         if isinstance(found, float):
             return found
         mistake, expected, advice = found

@@ -8,10 +8,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from repro.schema.base import LARGEST, SMALLEST
 from repro.schema.messages import Words
+
+if TYPE_CHECKING:
+    from repro.trainers.measurement import MeasurementSpec
 
 TASK = "task"
 """The column of the task, in a table of runs over several."""
@@ -59,20 +62,22 @@ def badly_sized(cell: str, number: float) -> Literal["large", "small"] | None:
     return "small" if vanished or 0 < abs(number) < SMALLEST else None
 
 
-def value_of(cell: str, censored_at: float | None) -> float | Words:
+def value_of(cell: str, spec: MeasurementSpec | None = None) -> float | Words:
     """The value that a cell gives a run; or what is wrong, what was expected, and what to do.
 
-    A budget after a > is the value of a run that did not get there in it.
+    ``spec`` is its measurement, where it is known. A budget after a > is the value of a run that
+    did not get there in it.
     """
     if cell.startswith(">"):
-        return _censored_value(cell, censored_at)
+        return _censored_value(cell, None if spec is None else spec.censored_at)
     number = number_in(cell)
     if number is None:
         text = f"'{short(cell)}' is not a finite number" if cell else EMPTY
         return text, "a finite number", advice_on(cell)
     size = badly_sized(cell, number)
     if size is None:
-        return number
+        scale = None if spec is None else spec.value_scale
+        return number if scale is None else scale.refusal(number) or number
     unit = "larger" if size == "large" else "smaller"
     return (
         f"'{short(cell)}' is too {size} to compute with",

@@ -12,7 +12,8 @@ from pydantic import Field
 from repro.errors import Problem, StoreError, StoreUnreachableError
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
 from repro.evidence.evidence import Replicate, State
-from repro.schema.base import ConfigurationId
+from repro.evidence.readings import badly_sized
+from repro.schema.base import LARGEST, SMALLEST, ConfigurationId
 from repro.trainers.run import RunSpec
 
 if TYPE_CHECKING:
@@ -128,6 +129,12 @@ def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunS
     for name, value in values.items():
         if not math.isfinite(value):
             raise StoreError(f"{store.folder(key)}: {name} is {value}, which is no number")
+        if size := badly_sized(repr(value), value):
+            raise StoreError(
+                f"{store.folder(key)}: {name} is {value:g}, which is too {size} to compute with\n"
+                f"  expected: 0, or a size from {SMALLEST:g} to {LARGEST:g}\n"
+                "  to do: measure it in another unit, or leave NaN for a run that blew up"
+            )
     details = {name: each.details for name, each in found.items()}
     whole: State = "finished" if len(found) == len(stored) else "missing"
     history = store.history(key)

@@ -180,9 +180,11 @@ class AssociationKind(Kind[Association]):
         return f"The correlation of {first} with {second} is {size}, {over}"
 
     def name_of_test(self, declared: Association, context: Context) -> str:
-        if declared.direction is None:
-            return f"{NAMES[declared.method]}, one-sided tests of its size (Fisher z)"
         how = "permutation of whole arms" if declared.clustered else "two-sided"
+        if declared.direction is None:
+            how = "one-sided tests of its size (Fisher z)"
+        if declared.method == "pearson" and not declared.clustered:
+            how += ", for tails no heavier than normal ones"
         return f"{NAMES[declared.method]}, {how}"
 
     def effect_label(self, declared: Association, context: Context) -> str:
@@ -258,6 +260,9 @@ class AssociationKind(Kind[Association]):
 
     def either_way(self, declared: Association) -> bool:
         return declared.direction == "different"
+
+    def takes_draws(self, declared: Association) -> bool:
+        return False
 
     def goes_whole(self, declared: Association) -> bool:
         """Clusters of points that change places need equally many points each."""

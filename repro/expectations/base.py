@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Ty
 from pydantic import Field
 
 from repro.errors import ClaimError
+from repro.expectations.looks import EProcess, GroupSequential
 from repro.expectations.verdict_words import Conclusion, Finding
-from repro.schema.base import Name, ObjectName, OrderColumn, SeedCount, Spec
+from repro.schema.base import Name, ObjectName, Spec
+from repro.schema.value_scale import ValueScale
 from repro.stats.records import Arm, Sample, TestResult, require_sample
 
 if TYPE_CHECKING:
@@ -67,32 +69,6 @@ class OwnExpectation(Declared):
         return f"{self.use}, version {self.version}"
 
 
-Drift = Literal["reversed", "any"]
-"""How far a difference may move before a sequential claim is INVALID: until the seeds say the
-opposite of what was decided first (``reversed``), or not provably at all (``any``)."""
-
-
-class EProcess(Spec):
-    """Looks whenever new seeds have come; valid at every look. ``g`` scales the prior."""
-
-    method: Literal["eprocess_t"]
-    g: Annotated[float, Field(gt=0, le=100)] = 1.0
-    order: OrderColumn | None = None
-    drift: Drift = "reversed"
-    looks: ClassVar[tuple[int, ...]] = ()  # none is planned: every number of pairs is a look
-
-
-class GroupSequential(Spec):
-    """Looks at numbers of seeds that were planned, the last of which is the largest."""
-
-    method: Literal["group_obf"]
-    looks: Annotated[tuple[SeedCount, ...], Field(min_length=2, max_length=20)]
-    order: OrderColumn | None = None
-    drift: Drift = "reversed"
-    g: ClassVar[float | None] = None  # it has no e-values, and so no prior
-
-
-Sequential = Annotated[EProcess | GroupSequential, Field(discriminator="method")]
 Design = Literal["independent", "paired"]
 
 
@@ -109,13 +85,14 @@ class ArmFacts:
 class MeasurementFacts:
     """What a kind may know of a measurement; ``digits`` are those that a reader sees.
 
-    From ``censored_at`` on a value says only that it is as large, or larger.
+    From ``censored_at`` on a value says only that it is as large; ``scale`` are those it can have.
     """
 
     label: str
     better: Literal["lower", "higher"]
     digits: int = 2
     censored_at: float | None = None
+    scale: ValueScale | None = None
 
 
 class TestLevel(TypedDict):
@@ -242,6 +219,10 @@ class Kind(ABC, Generic[E]):
     def name_of_test(self, declared: E, context: Context) -> str:
         """The test as a statistician calls it."""
 
+    def name_of_result(self, result: TestResult) -> str:
+        """The test that was used, where the values have a say in which; else empty."""
+        return ""
+
     @abstractmethod
     def effect_label(self, declared: E, context: Context) -> str:
         """The name of the effect's axis."""
@@ -280,6 +261,18 @@ class Kind(ABC, Generic[E]):
     def without_task(self, declared: E, task: str) -> E:
         """The same over all other tasks."""
         return declared
+
+    def settled(self, declared: E, read: Read) -> E:
+        """The expectation with what it leaves to the evidence; ClaimError where that is none."""
+        return declared
+
+    def by_seed(self, declared: E) -> bool:
+        """Whether a seed counts once, where it is over tasks: with its values of all of them."""
+        return False
+
+    def compared(self, declared: E, context: Context, read: Read) -> list[Arm]:
+        """What its test compares of every arm."""
+        return arms_of(declared, read)
 
     def structural(self, declared: E) -> tuple[str, ...]:
         """The keys whose limit is the structural bound on the rank of its arm."""
@@ -326,6 +319,10 @@ class Kind(ABC, Generic[E]):
     def either_way(self, declared: E) -> bool:
         """Whether an effect of either sign is what the claim says."""
         return False
+
+    def takes_draws(self, declared: E) -> bool:
+        """Whether it takes replicates for draws, in any order; some take points as they are."""
+        return True
 
     def goes_whole(self, declared: E) -> bool:
         """Whether seeds of one number leave all its arms together, in any design."""

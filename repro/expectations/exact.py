@@ -68,7 +68,7 @@ class SeparationKind(LeastRatioKind[Separation]):
 
     def statement(self, declared: Separation, context: Context) -> str:
         a, b = context.labels(declared)
-        said = f"{a} is above {least_ratio(declared.at_least)} {b} in every {_unit(context)}"
+        said = f"{a} is above {_least(declared)}{b} in every {_unit(context)}"
         return headed(context.measured(declared), f"{said} of seeds")
 
     def name_of_test(self, declared: Separation, context: Context) -> str:
@@ -77,13 +77,13 @@ class SeparationKind(LeastRatioKind[Separation]):
     def effect_label(self, declared: Separation, context: Context) -> str:
         a, b = context.labels(declared)
         share = f"{context.measured(declared)}, share of {_unit(context)}s"
-        return f"{share} in which {a} is above {least_ratio(declared.at_least)} {b}"
+        return f"{share} in which {a} is above {_least(declared)}{b}"
 
     def sentence(self, declared: Separation, context: Context, found: Found) -> str:
         (a, b), unit = context.labels(declared), _unit(context)
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
-        said = f"{a} is above {least_ratio(declared.at_least)} {b}"
+        said = f"{a} is above {_least(declared)}{b}"
         said = headed(context.measured(declared), f"{said} in {held} of {pairs} {unit}s of seeds")
         p, contrary = both_p(found.result)
         therefore = follows(
@@ -102,6 +102,11 @@ class SeparationKind(LeastRatioKind[Separation]):
         if context.paired:
             raise ClaimError("no power is computed for a separation of pairs")
         return PlannedSeparation(**plan.design(context))
+
+
+def _least(declared: Separation) -> str:
+    """`1.1 times `; nothing where it is once."""
+    return "" if declared.at_least.value == 1 else f"{least_ratio(declared.at_least)} "
 
 
 def _unit(context: Context) -> str:
@@ -164,6 +169,9 @@ class BoundKind(Kind[Bound]):
 
     def by_order(self, declared: Bound) -> bool:
         return True
+
+    def takes_draws(self, declared: Bound) -> bool:
+        return declared.share is not None
 
     def structural(self, declared: Bound) -> tuple[str, ...]:
         limits = declared.limits.items()

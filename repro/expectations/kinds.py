@@ -12,6 +12,7 @@ from repro.expectations.base import Context, Declared, Kind, OwnExpectation
 from repro.expectations.sequential import NAMES, is_sequential
 from repro.plugins import Table, class_of_others
 from repro.schema.base import ObjectName, Spec, open_union
+from repro.stats.records import TestResult
 
 KINDS: Table[type[Kind[Any]]] = Table(
     "repro.expectations",
@@ -85,10 +86,11 @@ def _kind(name: str) -> Kind[Any]:
     return KINDS.get(name)()
 
 
-def name_of_test(expectation: Declared, context: Context) -> str:
+def name_of_test(expectation: Declared, context: Context, result: TestResult | None = None) -> str:
     """The test as a statistician calls it: in a sequential claim, that of its looks."""
     found = kind_of(expectation)
     if context.sequential is not None and found.on_means and is_sequential(expectation, context):
         design = context.design if len(expectation.of) > 1 else "one arm"
         return NAMES[context.sequential.method, design]
-    return found.name_of_test(expectation, context)
+    used = "" if result is None else found.name_of_result(result)
+    return used or found.name_of_test(expectation, context)

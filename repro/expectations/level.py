@@ -15,7 +15,7 @@ from repro.expectations.sequential import LooksKind, is_sequential
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Limit, Name, PositiveSize, Reason, Spec
-from repro.stats.records import Arm, TestResult, known, summarise
+from repro.stats.records import Arm, Summary, TestResult, known, summarise
 
 if TYPE_CHECKING:
     from repro.stats.one_sample import Side
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 REFUTED = 0.01
 """A known standard deviation counts as refuted where chi-squared has a p of this or less."""
-
-EQUAL = (
-    "every seed gives the same value, which says nothing of how values scatter; p is the chance, "
-    "1 in {:,}, that all lie on their side of the limit where half of all values do"
-)
 
 
 class KnownSd(Spec):
@@ -78,7 +73,13 @@ class LevelKind(LooksKind[Level]):
             yield base.Mistake(("statistic",), mistake, "statistic: mean", advice)
         if declared.sd is not None:
             yield from _unfit_sd(declared, context)
-        yield from unknown_limits(declared.sides, context.measurement(declared).censored_at)
+        measurement = context.measurement(declared)
+        yield from unknown_limits(declared.sides, measurement.censored_at)
+        for key, limit in declared.sides.items():
+            scale = None if isinstance(limit.value, str) else measurement.scale
+            refused = None if scale is None else scale.outside(known_value(limit))
+            if refused is not None:
+                yield base.Mistake((key, "value"), *refused)
 
     def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
         for key in ("at_most", "at_least"):
@@ -110,12 +111,14 @@ class LevelKind(LooksKind[Level]):
         from repro.stats.one_sample import mean_level, mean_level_known_sd, median_level
 
         (arm,), (side, limit) = arms, _limit(declared)
+        measurement = context.measurement(declared)
         if declared.sd is not None:
             sd = declared.sd.value
             return mean_level_known_sd(arm, sd=sd, side=side, limit=limit, alpha=context.alpha)
         if declared.statistic == "mean":
-            return mean_level(arm, side=side, limit=limit, alpha=context.alpha)
-        measurement = context.measurement(declared)
+            return mean_level(
+                arm, side=side, limit=limit, alpha=context.alpha, scale=measurement.scale
+            )
         return median_level(
             arm,
             side=side,
@@ -142,6 +145,13 @@ class LevelKind(LooksKind[Level]):
             sd = fmt.setting(declared.sd.value)
             return f"z-test of one sample with a known standard deviation of {sd}, one-sided"
         return "Student's t-test of one sample, one-sided"
+
+    def name_of_result(self, result: TestResult) -> str:
+        names = {
+            "level_items": "exact binomial test of all items together, one-sided",
+            "level_betting": "bets on a bounded mean (Waudby-Smith and Ramdas 2024), one-sided",
+        }
+        return names.get(result.test, "")
 
     def effect_label(self, declared: Level, context: Context) -> str:
         (name,) = context.labels(declared)
@@ -174,18 +184,24 @@ class LevelKind(LooksKind[Level]):
 
         if declared.statistic == "median":
             return PlannedMedian(**{**plan.design(context), "paired": True})
+        items = _planned_items(declared, context, plan)
+        if items is not None:
+            return items
         if declared.sd is not None:
             plan = replace(plan, sd=(declared.sd.value,))
         known = declared.sd is not None
         return PlannedLevel(**{**plan.design(context), "paired": True}, known=known)
 
     def doubt(self, declared: Level, context: Context, read: Read) -> str:
-        """A scatter of the seeds that is larger than the one that is said to be known."""
+        """A scatter larger than the one that is said to be known; or shares near an end."""
         from repro.stats.one_sample import level_where_sd_is, p_of_scatter
 
-        if declared.sd is None:
+        arm = read(declared.of[0], declared.measurement)
+        if declared.statistic == "median":
             return ""
-        arm, sd = read(declared.of[0], declared.measurement), declared.sd.value
+        if declared.sd is None:
+            return _near_an_end(declared, context, arm)
+        sd = declared.sd.value
         p = p_of_scatter(arm, sd)
         if p is None or p > REFUTED:
             return ""
@@ -201,7 +217,8 @@ class LevelKind(LooksKind[Level]):
 
     def on_power(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> str:
         if declared.statistic == "mean":
-            return ""
+            alike = "Computed for seeds that scatter no more than their items do."
+            return "" if _planned_items(declared, context, plan) is None else alike
         return "Computed for normal values, whose median is their mean."
 
     def details(self, declared: Level, context: Context, result: TestResult) -> dict[str, str]:
@@ -211,9 +228,75 @@ class LevelKind(LooksKind[Level]):
         if declared.sd is not None:
             sd = fmt.setting(declared.sd.value)
             return {"standard deviation": f"{sd}, known beforehand: {declared.sd.why}"}
-        if not result.exact or declared.statistic == "median":
-            return {}
-        return {"equal_seeds": EQUAL.format(2 ** result.n[0])}
+        return _bounded_details(result)
+
+
+def _planned_items(
+    declared: Level, context: Context, plan: base.PlannedSeeds
+) -> PlannedTest | None:
+    """The test of all items together, where that of the means would err too often."""
+    from repro.stats.bounded_mean import FEW_FAILURES, failures
+    from repro.stats.planned_items import PlannedItems
+
+    scale, (side, limit) = context.measurement(declared).scale, _limit(declared)
+    if scale is None or scale.items is None or declared.sd or is_sequential(declared, context):
+        return None
+    span = scale.high - scale.low
+    if failures(limit, span / scale.items, scale.low, scale.high) >= FEW_FAILURES:
+        return None
+    share = (limit - scale.low if side == "at_least" else scale.high - limit) / span
+    return PlannedItems(
+        n=(plan.n,),
+        alpha=context.alpha,
+        effect=plan.effect,
+        low=share,
+        items=scale.items,
+        span=span,
+    )
+
+
+def _near_an_end(declared: Level, context: Context, arm: Arm) -> str:
+    """How often a t-test errs of shares that are nearly all right, or nearly all wrong."""
+    from repro.stats.bounded_mean import FEW_FAILURES, failures_of
+    from repro.stats.error_rates import CellDesign, worst_level
+
+    measurement = context.measurement(declared)
+    if measurement.scale is not None and not (
+        isinstance(arm, Summary) or is_sequential(declared, context)
+    ):
+        return ""
+    found = failures_of(arm, measurement.scale, better=measurement.better)
+    if found is None or found[0] >= FEW_FAILURES:
+        return ""
+    rate = worst_level("level near an end", [CellDesign(summarise(arm).n)])
+    if rate is None:
+        return ""
+    advice = "Declare `range` and `items` of the measurement: the test is then exact."
+    if measurement.scale is not None:
+        advice = "With the values of a table, judged once, the test of a declared range is exact."
+    few, items = found
+    return (
+        f"If its values are shares of items ({items:,.0f}, by their steps), {few:.1f} a seed are "
+        f"wrong on average, so few that they are skewed. {rate} {advice}"
+    )
+
+
+def _bounded_details(result: TestResult) -> dict[str, str]:
+    """How the mean of a declared range was tested near an end of it."""
+    from repro.stats.bounded_mean import BoundedResult
+
+    if not isinstance(result, BoundedResult):
+        return {}
+    if result.right is not None and result.items is not None:
+        scatter = fmt.p_value(result.p_scatter or 0.0)
+        return {
+            "items": f"{result.right:,} of {result.items:,} are right, all seeds together; seeds "
+            f"scatter no more than items do ({scatter})"
+        }
+    why = "near an end of the range a t-test errs too often; declared `items` make it exact"
+    if result.p_scatter is not None:
+        why = f"seeds scatter more than their items do ({fmt.p_value(result.p_scatter)})"
+    return {"bounded mean": why}
 
 
 def _unfit_sd(declared: Level, context: Context) -> Iterator[base.Mistake]:

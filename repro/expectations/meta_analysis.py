@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from repro.errors import ClaimError
-from repro.expectations.base import Context, Found, PlannedSeeds, Read
+from repro.expectations.base import Context, Found, Mistake, PlannedSeeds, Read
 from repro.expectations.phrases import digits
-from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_per_task
+from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_of
 from repro.schema import numbers as fmt
-from repro.stats.records import TestResult, expect
+from repro.stats.records import Arm, TestResult, expect
 
 if TYPE_CHECKING:
     from repro.stats.planning import PlannedTest
@@ -20,11 +21,15 @@ class MetaAnalysis(TasksClaim):
 
     The tasks stand for others: the interval holds for the mean effect of tasks of their sort, and
     the report says where the effect of a new one lies. ``weights: inverse_variance`` are those of
-    Hartung, Knapp, Sidik and Jonkman; they err too often with few runs per task.
+    Hartung, Knapp, Sidik and Jonkman; they err too often with few runs per task, and need
+    ``runs: per_task``. Where a run is of all tasks, tasks and seeds both count.
     """
 
     kind: Literal["meta_analysis"]
     weights: Literal["equal", "inverse_variance"] = "equal"
+
+
+WEIGHTS = "weights by inverse variances take the runs of each task apart"
 
 
 class MetaAnalysisKind(TasksKind[MetaAnalysis]):
@@ -35,23 +40,53 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
 
     def least_seeds(self, declared: MetaAnalysis, alpha: float, *, paired: bool) -> int:
         """Of equal weights one: the tasks, and not their runs, say how effects vary."""
-        return 1 if declared.weights == "equal" else 2
+        return 1 if declared.weights == "equal" and declared.runs != "across_tasks" else 2
+
+    def mistakes(self, declared: MetaAnalysis, context: Context) -> Iterator[Mistake]:
+        if declared.weights == "inverse_variance" and declared.runs == "across_tasks":
+            mistake, advice = f"{WEIGHTS}, and here a run is of all", "leave out the weights"
+            yield Mistake(("weights",), mistake, "equal weights", advice)
+        yield from super().mistakes(declared, context)
 
     def test(self, declared: MetaAnalysis, context: Context, read: Read) -> TestResult:
+        from repro.stats.crossed import DECLARE, meta_analysis_over_seeds
         from repro.stats.random_effects import meta_analysis
 
-        a, b = self.samples(declared, context, read)
+        (a, b), weights = self.samples(declared, context, read), declared.weights
         region = self.region(declared, context)
-        return meta_analysis(a, b, region=region, weights=declared.weights, alpha=context.alpha)
+        if not declared.by_seed:
+            return meta_analysis(a, b, region=region, weights=weights, alpha=context.alpha)
+        if weights == "inverse_variance":
+            raise ClaimError(
+                f"{WEIGHTS}, and seeds of one number are taken for one run on all",
+                advice=f"leave out the weights, or {DECLARE}",
+            )
+        return meta_analysis_over_seeds(a, b, region=region, **context.level)
+
+    def compared(self, declared: MetaAnalysis, context: Context, read: Read) -> list[Arm]:
+        """The mean of each seed, where a run is of all tasks."""
+        from repro.stats.crossed import Crossed
+
+        if not declared.by_seed:
+            return super().compared(declared, context, read)
+        crossed = Crossed.of(*self.samples(declared, context, read))
+        return [*crossed.by_seed("mean", "higher")]
 
     def planned(self, declared: MetaAnalysis, context: Context, plan: PlannedSeeds) -> PlannedTest:
         from repro.stats.planned_tasks import PlannedMetaAnalysis
 
         if declared.weights == "inverse_variance":
             raise ClaimError("no power is computed for weights by inverse variances")
+        if declared.runs == "across_tasks":
+            raise ClaimError("no power is computed where the scatter of tasks and of seeds counts")
         low, high = self.gain(declared)
         tasks = len(declared.tasks)
         return PlannedMetaAnalysis(**plan.design(context), low=low, high=high, tasks=tasks)
+
+    def on_power(self, declared: MetaAnalysis, context: Context, plan: PlannedSeeds) -> str:
+        if declared.runs == "per_task":
+            return ""
+        return "Each task is taken to have runs of its own; where a run is of all, it is less."
 
     def doubt(self, declared: MetaAnalysis, context: Context, read: Read) -> str:
         """Effects of tasks that are skewed, or some far from the others."""
@@ -66,9 +101,12 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
 
     def measured(self, declared: MetaAnalysis, context: Context) -> str:
         tasks = fmt.number_of(len(declared.tasks), "task")
-        return f"{context.measured(declared)}, random effects of {tasks}"
+        seeds = " and of seeds" if declared.runs == "across_tasks" else ""
+        return f"{context.measured(declared)}, random effects of {tasks}{seeds}"
 
     def name_of_test(self, declared: MetaAnalysis, context: Context) -> str:
+        if declared.by_seed:
+            return "random effects of tasks and of seeds, equal weights, one-sided"
         weights = "equal weights" if declared.weights == "equal" else "inverse variances"
         return f"random effects by Hartung and Knapp, {weights}, one-sided"
 
@@ -91,7 +129,7 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         found = expect(result, MetaAnalysisResult)
         shown = context.measurement(declared).digits
         parts = {task: fmt.plus(part, shown) for task, part in found.parts.items()}
-        facts = {"tasks": str(found.tasks), "runs_per_task": runs_per_task(found.runs)}
+        facts = {"tasks": str(found.tasks), **runs_of(found.runs, by_seed=declared.by_seed)}
         if found.heterogeneity is not None:
             tasks = found.heterogeneity
             facts |= {

@@ -207,7 +207,7 @@ class OrderingKind(Kind[Ordering]):
 def _ordered(declared: Ordering, found: Found, *, several: bool) -> str:
     p, contrary = both_p(found.result)
     if several:
-        p, contrary = (text.replace("(p", "(Holm p") for text in (p, contrary))
+        p, contrary = (text.replace("one-sided p", "one-sided Holm p") for text in (p, contrary))
     reverse = "this pair" if several else "it"
     shown = f"That every pair is in order is not shown{p}."
     if found.result.effect * (1 if declared.direction == "increasing" else -1) < 0:

@@ -125,19 +125,19 @@ def _visible(result: TestResult, text: Callable[[int], str]) -> str:
 def p_words(result: TestResult, *, opposite: bool = False, against: str = "") -> str:
     """` (p = 0.013)`, of the contrary where ``opposite``; nothing where there is none.
 
+    One of a test with one side says so: ` (one-sided p = 0.013)`.
+
     ``against`` names the null where the sentence speaks of another: ` against no difference`.
     """
-    from repro.stats.stopping import SequentialResult
-    from repro.stats.t_tests import TESTS
+    from repro.stats.stopping import SequentialResult, one_sided
 
     p = result.p_opposite if opposite and result.p_opposite is not None else result.p
-    one_tail = result.test in TESTS and result.alternative != "two-sided"
     if p is None:
         return ""
     smallest = ""
     if isinstance(result, SequentialResult) and len(result.looks) > 1:
         smallest = f", the smallest of {len(result.looks)} looks"
-    return f" ({'one-sided ' if one_tail else ''}{fmt.p_value(p)}{against}{smallest})"
+    return f" ({'one-sided ' if one_sided(result) else ''}{fmt.p_value(p)}{against}{smallest})"
 
 
 Better = Literal["lower", "higher"]

@@ -165,6 +165,9 @@ class ProportionKind(Kind[Proportion]):
             facts["units"] = ", ".join(context.measurements[name].label for name in declared.reads)
         return facts
 
+    def takes_draws(self, declared: Proportion) -> bool:
+        return False
+
     def goes_whole(self, declared: Proportion) -> bool:
         return not declared.also
 

@@ -26,7 +26,7 @@ Key = Literal["at_least", "at_most", "within_factor"]
 
 NAMES: Mapping[TestOfSpread, str] = {
     "levene": "Levene's test of deviations from the median",
-    "f": "the F-test of variances",
+    "f": "the F-test of variances (normal values)",
 }
 
 

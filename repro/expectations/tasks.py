@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
-from repro.errors import TooFewError
+from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
 from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, samples_of
 from repro.expectations.decision_rules import by_interval
@@ -42,18 +42,28 @@ CLAIMED: Mapping[str, str] = {
 
 
 class TasksClaim(Declared):
-    """That a is better than b over these tasks, equal to it, or not worse."""
+    """That a is better than b over these tasks, equal to it, or not worse.
+
+    ``runs`` says whether a run is one of a task, or of all: ``across_tasks``, where seeds of one
+    number in several tasks are one run. Left out, that is so where numbers recur.
+    """
 
     kind: str
     of: Pair
     tasks: Tasks
     question: Literal["better", "equivalent", "not_worse"] = "better"
     margin: Margin | None = None
+    runs: Literal["across_tasks", "per_task"] | None = None
 
     @property
     def size(self) -> float:
         """The margin, or 0."""
         return 0.0 if self.margin is None else self.margin.size
+
+    @property
+    def by_seed(self) -> bool:
+        """Whether the seed is the unit; where nothing is known of its numbers, too."""
+        return self.runs != "per_task"
 
 
 T = TypeVar("T", bound=TasksClaim)
@@ -71,6 +81,20 @@ class TasksKind(Kind[T]):
     def tasks(self, declared: T) -> tuple[str, ...]:
         return declared.tasks
 
+    def by_seed(self, declared: T) -> bool:
+        return declared.by_seed
+
+    def settled(self, declared: T, read: Read) -> T:
+        """Runs are of all tasks where a seed of one number has values of several."""
+        if declared.runs is not None:
+            return declared
+        crossed = False
+        for arm in samples_of(declared, read):
+            runs = zip(arm.replicates, arm.tasks or ("",) * arm.n, strict=True)
+            seeds = [seed for seed, task in runs if task in declared.tasks]
+            crossed |= len(set(seeds)) < len(seeds)
+        return declared.model_copy(update={"runs": "across_tasks" if crossed else "per_task"})
+
     def without_task(self, declared: T, task: str) -> T:
         rest = tuple(each for each in declared.tasks if each != task)
         return declared.model_copy(update={"tasks": rest})
@@ -86,10 +110,10 @@ class TasksKind(Kind[T]):
             if times > 1:
                 mistake = f"task '{task}' is named {times} times"
                 yield base.Mistake(("tasks",), mistake, "every task once", "remove the repetition")
-        if context.paired:
+        if context.paired and declared.runs == "per_task":
             mistake = f"runs of a task are independent here, and {context.design_name} pairs them"
-            advice = "write `design: independent`"
-            yield base.Mistake(("kind",), mistake, "independent arms", advice)
+            advice = "write `design: independent`, or `runs: across_tasks` if a run is of all tasks"
+            yield base.Mistake(("runs",), mistake, "independent arms", advice)
         if declared.question == "better" and declared.margin is not None:
             mistake = "a margin belongs to the questions equivalent and not_worse"
             advice = "leave it out, or ask one of these"
@@ -104,7 +128,16 @@ class TasksKind(Kind[T]):
             yield base.Mistake(("margin", "relative"), mistake, "one of abs, of_gain", advice)
 
     def samples(self, declared: T, context: Context, read: Read) -> list[Sample]:
-        """The values of both arms in these tasks; TooFewError where one has none of a task."""
+        """The values of both arms in these tasks; TooFewError where one has none of a task.
+
+        ClaimError for pairs of runs that each task has of its own.
+        """
+        if context.paired and not declared.by_seed:
+            raise ClaimError(
+                f"each task has runs of its own by their numbers, and {context.design_name} pairs "
+                "them",
+                advice="declare `design: independent`, or give a run one number in every task",
+            )
         labels, arms = context.labels(declared), samples_of(declared, read)
         return [_of_tasks(a, declared.tasks, label) for a, label in zip(arms, labels, strict=True)]
 
@@ -165,10 +198,13 @@ class TasksKind(Kind[T]):
         return "above" if self.sign(declared, context) > 0 else "below"
 
 
-def runs_per_task(runs: tuple[tuple[int, int], ...]) -> str:
+def runs_of(runs: tuple[tuple[int, int], ...], *, by_seed: bool) -> dict[str, str]:
     """`3`, or `3 to 4 and 3` where tasks or arms differ: the fewest and the most, by arm."""
     said = [fmt.span(str(few), str(many)) for few, many in runs]
-    return said[0] if len(set(said)) == 1 else " and ".join(said)
+    many = said[0] if len(set(said)) == 1 else " and ".join(said)
+    if by_seed:
+        return {"seeds": many, "unit": "the seed, one run on all tasks"}
+    return {"runs_per_task": many}
 
 
 def of_each_task(parts: Mapping[str, str]) -> str:

@@ -63,6 +63,8 @@ class FlagKind(StrEnum):
     GAPS = "gaps in the seeds"
     OUTLIER = "a seed far from its arm"
     CORRELATED = "arms correlate by seed"
+    TOGETHER = "runs of tasks move together"
+    FOLLOWING = "values follow each other"
     UNEQUAL = "unequal numbers of seeds"
     MORE_SEEDS = "more seeds than planned"
     FORCED = "forced design"

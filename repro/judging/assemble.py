@@ -50,6 +50,7 @@ from repro.judging.verdict import Judged, all_must_hold, heading
 from repro.registry.registry import Past
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
+from repro.stats.few_seeds import few_seeds
 from repro.stats.group_sequential import GroupResult
 from repro.stats.records import TestResult
 from repro.stats.stopping import SequentialResult
@@ -82,7 +83,7 @@ def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
 def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     """The whole report of a judged claim."""
     evidence, judged, past = judgement.evidence, judgement.judged, judgement.past
-    claim = with_digits(judgement.claim, evidence)
+    claim = with_digits(judgement.settled, evidence)
     compared = _compared(judgement) if judgement.valid else {}
     published = judge_published(claim, judgement.validity, compared)
     agreement, agreement_reason = _agreement(claim, evidence, published)
@@ -302,7 +303,7 @@ def as_entry(
         against=kind.against(expectation),
         arms=expectation.of,
         ordered=kind.ordered,
-        test=name_of_test(expectation, context),
+        test=name_of_test(expectation, context, result),
         alpha=claim.alpha,
         scale=scale,
         digits=shown if scale in WITH_DIGITS else None,
@@ -392,4 +393,6 @@ def _details(
         facts = {**facts, "pairs_after_the_last_look": waiting}
     seeds = list(dict.fromkeys(fmt.count(n) for n in result.n))
     said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)
+    few = few_seeds(result)
+    facts |= {doc.FEW_SEEDS: few} if few else {}
     return ({"seeds": said} if kind.counts_seeds else {}) | facts

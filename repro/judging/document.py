@@ -244,6 +244,10 @@ class LeftOut(Spec):
     refused: str = ""
 
 
+FEW_SEEDS = "few_seeds"
+"""The fact of a result that says what so few seeds cannot show; a report has it once, in sight."""
+
+
 class Result(Spec):
     """One tested expectation.
 

@@ -38,9 +38,11 @@ from repro.judging.verdict import (
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.specs.tree import All, AtLeastOne, Node
+from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.error_rates import (
     CellDesign,
     design_of_one,
+    design_of_points,
     design_over_tasks,
     designs_of,
     key_of,
@@ -49,7 +51,7 @@ from repro.stats.error_rates import (
     worst_level,
 )
 from repro.stats.records import Arm, Sample, Summary, TestResult, match, require_sample
-from repro.stats.stopping import SequentialResult
+from repro.stats.stopping import SequentialResult, one_sided
 
 CEILING = 0.99
 """Share of the largest possible rank from which on a ratio can hardly grow."""
@@ -287,13 +289,12 @@ def strength_of(judged: Judged) -> Strength | None:
     if result.p is None:
         return Strength(one_sided_level=None)
     either = kind_of(judged.expectation).either_way(judged.expectation)
-    looks, two_sided = None, result.alternative == "two-sided"
-    if isinstance(result, SequentialResult):
-        two_sided = result.tails == 1
-        if len(result.looks) > 1:  # the seeds of a table without an order had but one
-            looks = LOOKS.get(result.test)
+    looks = None
+    if isinstance(result, SequentialResult) and len(result.looks) > 1:
+        looks = LOOKS.get(result.test)  # the seeds of a table without an order had but one
+    halved = not (one_sided(result) or either)
     return Strength(
-        one_sided_level=result.alpha / 2 if two_sided and not either else result.alpha,
+        one_sided_level=result.alpha / 2 if halved else result.alpha,
         tails=2 if either else 1,
         looks=looks or "one",
     )
@@ -337,7 +338,7 @@ def measured_levels(
             continue
         kind, declared = kind_of(part.expectation), part.expectation
         texts = (
-            level_of(part.result, _designs(part, part.result, evidence), looks=looks),
+            level_of(part.result, _designs(part, part.result, claim, evidence), looks=looks),
             kind.doubt(declared, claim.context(), evidence.read),
         )
         found += [
@@ -356,7 +357,7 @@ def _together(claim: Claim, judged: tuple[Judged, ...], evidence: Evidence) -> I
         for part in decisive
         if part.result is not None and len(part.expectation.of) > 1
         if not of_units(key_of(part.result))
-        for design in _designs(part, part.result, evidence)
+        for design in _designs(part, part.result, claim, evidence)
     ]
     by_holm = {
         "any": claim.combine is not None and _has_any(claim.combine),
@@ -374,25 +375,31 @@ def _has_any(node: Node) -> bool:
     return isinstance(node, All) and any(_has_any(part) for part in node.all)
 
 
-def _designs(judged: Judged, result: TestResult, evidence: Evidence) -> tuple[CellDesign, ...]:
+def _designs(
+    judged: Judged, result: TestResult, claim: Claim, evidence: Evidence
+) -> tuple[CellDesign, ...]:
     """What the arms, or the differences within pairs, look like; none where nothing is known.
 
     An arm that is held to a constant has a design of its own.
     """
-    expectation = judged.expectation
+    expectation, kind = judged.expectation, kind_of(judged.expectation)
+    by_seed = kind.by_seed(expectation)
     try:
-        if tasks := kind_of(expectation).tasks(expectation):
+        if (tasks := kind.tasks(expectation)) and not by_seed:
             return _design_over_tasks(expectation, tasks, evidence)
-        ratio = kind_of(expectation).scale(expectation) == "ratio"
-        read = log_reader(evidence) if ratio else evidence.read
-        arms = [read(arm, expectation.measurement) for arm in expectation.of]
+        read = log_reader(evidence) if kind.scale(expectation) == "ratio" else evidence.read
+        arms = kind.compared(expectation, claim.context(), read)
         if result.paired:
             first, second = match(arms[:2], "pairs")
             differences = (a - b for a, b in zip(first.values, second.values, strict=True))
             return (design_of_one(Sample.of(*differences)),)
     except ClaimError:
         return ()
-    if of_units(key_of(result)):
+    if isinstance(result, AssociationResult | MagnitudeResult):
+        points = kind_of(expectation).points(expectation, evidence.read)
+        counted = [point for point in points if point.counted]
+        return (design_of_points([each.x for each in counted], [each.y for each in counted]),)
+    if of_units(key_of(result)) and not by_seed:
         return ()
     return designs_of(arms) if len(arms) > 1 else (design_of_one(arms[0]),)
 

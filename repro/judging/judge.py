@@ -41,6 +41,13 @@ class Judgement:
     alone: Finding | None = None
 
     @property
+    def settled(self) -> Claim:
+        """The claim with what its expectations leave to the evidence."""
+        found = {part.expectation.id: part.expectation for part in self.judged}
+        settled = tuple(found.get(each.id, each) for each in self.claim.expectations)
+        return self.claim.model_copy(update={"expectations": settled})
+
+    @property
     def valid(self) -> bool:
         """Whether the evidence carries a conclusion."""
         return self.finding is not None

@@ -27,8 +27,9 @@ class Case:
 
     def concerns(self, expectation: Expectation) -> bool:
         """Whether ``expectation`` counts this as a case: a number that goes whole is one case."""
-        tasks = kind_of(expectation).tasks(expectation)
-        if self.task or tasks:
+        kind = kind_of(expectation)
+        tasks = kind.tasks(expectation)
+        if self.task or (tasks and not kind.by_seed(expectation)):
             return self.task in tasks
         return self.pair or self.arm in (
             expectation.of[:1] if goes_whole(expectation) else expectation.of
@@ -65,16 +66,21 @@ def left_out(
     in_order = all(evidence.order(arm) != "unknown" for arm in arms)
     pairs = claim.design == "paired" or (claim.sequential is not None and in_order)
     tasks = tuple(dict.fromkeys(task for arm in arms for task in claim.tasks(arm)))
-    of_seeds = tuple(arm for arm in arms if not claim.tasks(arm))
+    whole = {arm for each in judged for arm in each.expectation.of if _by_seed(each)}
+    of_seeds = tuple(arm for arm in arms if not claim.tasks(arm) or arm in whole)
     return (
         *(
-            Case(arm, run.number, pairs, dict(_again(claim, evidence, judged, gone, run.number)))
+            Case(arm, number, pairs, dict(_again(claim, evidence, judged, gone, number)))
             for arm in (of_seeds[:1] if pairs else of_seeds)
             for gone in (of_seeds if pairs else (arm,),)
-            for run in evidence.finished(arm)
+            for number in dict.fromkeys(run.number for run in evidence.finished(arm))
         ),
         *(_without_task(claim, evidence, judged, task) for task in tasks),
     )
+
+
+def _by_seed(judged: Judged) -> bool:
+    return kind_of(judged.expectation).by_seed(judged.expectation)
 
 
 def _without_task(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], task: str) -> Case:

@@ -256,10 +256,10 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
     if printed:
         unknown = "How many seeds would settle it is not computed"
         return Settling(f"{unknown}: printed ones ({' and '.join(printed)}) cannot grow.")
-    return _seeds(judged, evidence, result)
+    return _seeds(judged, claim, evidence, result)
 
 
-def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
+def _seeds(judged: Judged, claim: Claim, evidence: Evidence, result: TestResult) -> Settling:
     """So many seeds, where the test compares the means of two arms."""
     expectation = judged.expectation
     what = "tasks" if kind_of(expectation).plans_effects else "seeds"
@@ -267,7 +267,7 @@ def _seeds(judged: Judged, evidence: Evidence, result: TestResult) -> Settling:
     if len(expectation.of) != 2:
         return unknown
     try:
-        a, b = (evidence.read(arm, expectation.measurement) for arm in expectation.of)
+        a, b = kind_of(expectation).compared(expectation, claim.context(), evidence.read)
         seeds = seeds_to_settle(result, a, b, border=kind_of(expectation).border(expectation))
     except ClaimError:
         return unknown

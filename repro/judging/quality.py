@@ -6,15 +6,19 @@ honest tables (`benchmarks/quality`): its chance is divided among the samples or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations
 
 from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
+from repro.expectations.ratio import RatioClaim
 from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
+from repro.judging.tables_of_values import TableOfValues, pairs_in, samples_in, tables_of
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
+from repro.stats.crossed import moving_together
 from repro.stats.data_signs import (
     Repeat,
     ScaleOfArm,
@@ -30,7 +34,8 @@ from repro.stats.data_signs import (
     shared,
 )
 from repro.stats.records import Sample
-from repro.stats.value_steps import granularity, last_decimal
+from repro.stats.serial_order import following
+from repro.stats.value_steps import last_decimal
 from repro.trainers.derived import with_parts
 
 FALSE_ALARMS = 0.01
@@ -43,7 +48,9 @@ stand in the other."""
 FEW = 8
 """With so many seeds in the smaller arm the default tests bear unequal numbers."""
 
-UNIT_NAMES = {100: "one may be in percent and the other a fraction"}
+PERCENT = 100
+
+UNIT_NAMES = {PERCENT: "one may be in percent and the other a fraction"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,73 +61,9 @@ class Quality:
     invalid: tuple[Fault, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TableOfValues:
-    """The arms of a claim on one measurement, as they were found; ``steps`` are granularities.
-
-    Replicates of a paired design have the number of their pair. ``units``: the numbers are those
-    of tasks or points and not of seeds, which differ from each other and are alike in all arms.
-    ``task`` is that of all values, where the claim is over tasks. ``derived``: they follow from
-    those of other tables.
-    """
-
-    name: str
-    task: str
-    samples: Mapping[str, Sample]
-    steps: Mapping[str, float]
-    paired: bool
-    units: bool
-    derived: bool
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Every two arms that have values."""
-        return list(combinations(self.samples, 2))
-
-
 def examine(claim: Claim, evidence: Evidence) -> Quality:
     """Everything that is odd about the values of a claim."""
-    return Gate(claim, evidence, [*_tables(claim, evidence)]).quality()
-
-
-def _tables(claim: Claim, evidence: Evidence) -> Iterator[TableOfValues]:
-    matched = {
-        name
-        for expectation in claim.expectations
-        if kind_of(expectation).goes_whole(expectation)
-        for name in expectation.reads
-    }
-    tasks = dict.fromkeys(run.task for runs in evidence.arms.values() for run in runs) or ("",)
-    for (name, measurement), task in product(claim.measurements.items(), tasks):
-        samples = {}
-        for arm in claim.arms:
-            first = claim.arms[arm].first_seed if claim.design == "paired" else 0
-            having = {
-                run.number - first: run.values[name]
-                for run in evidence.finished(arm)
-                if name in run.values and run.task == task
-            }
-            if having:
-                samples[arm] = Sample(tuple(having.values()), tuple(having))
-        declared = measurement.least_step()
-        together = [value for sample in samples.values() for value in sample.values]
-        steps = {
-            arm: declared or granularity(sample.values, together) for arm, sample in samples.items()
-        }
-        units = name in matched
-        paired = units or claim.design == "paired"
-        derived = bool(measurement.made_of)
-        yield TableOfValues(name, task, samples, steps, paired, units, derived)
-
-
-def _samples(tables: Sequence[TableOfValues]) -> int:
-    """How many samples a rule looks at, at least one, which share its rate of false alarms."""
-    return max(1, sum(len(table.samples) for table in tables))
-
-
-def _pairs(tables: Sequence[TableOfValues]) -> int:
-    """The same of pairs of arms."""
-    return max(1, sum(len(table.pairs) for table in tables))
+    return Gate(claim, evidence, [*tables_of(claim, evidence)]).quality()
 
 
 @dataclass(slots=True)
@@ -143,6 +86,8 @@ class Gate:
         self._gaps()
         self._outliers()
         self._correlated()
+        self._together()
+        self._following()
         self._unequal()
         return Quality(tuple(self.found), tuple(self.invalid))
 
@@ -174,12 +119,40 @@ class Gate:
                         f"factor of about {mixed[0]:,}, as where units are mixed. Write every "
                         "value in one unit."
                     )
-                    self._flag(FlagKind.UNITS, text)
+                    self._in_another_unit(table, mixed[0], text)
             levels = self._levels(table)
             for a, b in combinations(levels, 2):
                 factor = factor_between(levels[a], levels[b])
-                if factor is not None:
-                    self._flag(FlagKind.UNITS, self._in_units(table, (a, b), levels, factor))
+                large = max((a, b), key=lambda arm: abs(levels[arm].mean))
+                if factor is not None and not self._claimed(table, (a, b), large, factor):
+                    text = self._in_units(table, (a, b), levels, factor)
+                    self._in_another_unit(table, factor, text)
+
+    def _in_another_unit(self, table: TableOfValues, factor: int, text: str) -> None:
+        """A flag; and no evidence where a declared range leaves values one unit alone."""
+        self._flag(FlagKind.UNITS, text)
+        scale = self.claim.measurements[table.name].value_scale
+        if factor != PERCENT or scale is None or scale.low != 0:
+            return
+        if scale.high in (1, PERCENT):
+            unit = "a fraction" if scale.high == 1 else "a percentage"
+            said, _, _ = text.rpartition(". ")
+            reason = f"percent beside fractions (its range is 0 to {scale.high:g}): {said}"
+            remedy = f"Write every value of {self._label(table)} as {unit}, in the unit of `range`."
+            self.invalid.append(Fault(Validity.INVALID, reason, remedy))
+
+    def _claimed(
+        self, table: TableOfValues, arms: tuple[str, str], large: str, factor: int
+    ) -> bool:
+        """Whether a claim says that the larger arm is about so many times the other."""
+        return any(
+            isinstance(each, RatioClaim)
+            and each.measurement == table.name
+            and set(each.of) == set(arms)
+            and each.of[0] == large
+            and round(math.log10(each.at_least.value)) == round(math.log10(factor))
+            for each in self.claim.expectations
+        )
 
     def _levels(self, table: TableOfValues) -> dict[str, ScaleOfArm]:
         """Mean, scatter and last decimal of each arm, printed ones among them."""
@@ -204,14 +177,15 @@ class Gate:
         small, large = sorted(arms, key=lambda arm: abs(levels[arm].mean))
         means = [f"{levels[arm].mean:.4g}" for arm in (small, large)]
         guess = UNIT_NAMES.get(factor, "one may be in another unit")
+        claimed = "" if factor == PERCENT else ", or claim the factor with `kind: ratio`"
         return (
             f"{self._label(table)}: the mean of {self._arm(small)} is {means[0]} and that of "
             f"{self._arm(large)} {means[1]}, about {factor:,} times as much, and their standard "
-            f"deviations differ as much: {guess}. Write both in one unit."
+            f"deviations differ as much: {guess}. Write both in one unit{claimed}."
         )
 
     def _shared(self) -> None:
-        looked_at = _pairs(self._measured)
+        looked_at = pairs_in(self._measured)
         for table in self._measured:
             for a, b in table.pairs:
                 step = max(table.steps[a], table.steps[b])
@@ -261,7 +235,7 @@ class Gate:
         )
 
     def _repeats(self) -> None:
-        level = FALSE_ALARMS / (2 * _samples(self._measured))
+        level = FALSE_ALARMS / (2 * samples_in(self._measured))
         for table in self._measured:
             alarms = repeats(table.samples, table.steps, level)
             for alarm in alarms:
@@ -330,7 +304,7 @@ class Gate:
             self._flag(FlagKind.GAPS, f"{text} Leave out what was not declared.")
 
     def _outliers(self) -> None:
-        level = FALSE_ALARMS / _samples(self.tables)
+        level = FALSE_ALARMS / samples_in(self.tables)
         for table in self.tables:
             for arm, sample in ({} if table.units else table.samples).items():
                 found = outlier(sample.values, table.steps[arm], level)
@@ -346,7 +320,7 @@ class Gate:
                     self._flag(FlagKind.OUTLIER, text)
 
     def _correlated(self) -> None:
-        level = FALSE_ALARMS / _pairs(self.tables)
+        level = FALSE_ALARMS / pairs_in(self.tables)
         for table in self.tables:
             for a, b in () if table.paired else table.pairs:
                 if (a, b) in self.copied:
@@ -362,6 +336,76 @@ class Gate:
                         "share their randomness, declare `design: paired`."
                     )
                     self._flag(FlagKind.CORRELATED, text)
+
+    def _together(self) -> None:
+        """Seeds that move together over tasks, where each task is said to have its own runs."""
+        declared = {
+            (expectation.measurement, expectation.of): kind_of(expectation).tasks(expectation)
+            for expectation in self.claim.expectations
+            if not kind_of(expectation).by_seed(expectation)
+        }
+        over = {key: tasks for key, tasks in declared.items() if tasks}
+        for (measurement, arms), tasks in over.items():
+            if moving_together(self._over(measurement, arms, tasks)) <= FALSE_ALARMS / len(over):
+                text = (
+                    f"{fmt.upper_first(self.claim.measurements[measurement].label)}: values of one "
+                    "seed move together over the tasks, more than those of separate runs would, so "
+                    "the test is wrong more often than it says. If a run is of all tasks, declare "
+                    "`runs: across_tasks`."
+                )
+                self._flag(FlagKind.TOGETHER, text)
+
+    def _over(
+        self, measurement: str, arms: Sequence[str], tasks: Sequence[str]
+    ) -> Iterator[Sample]:
+        """The values of each arm in these tasks, with their tasks."""
+        for arm in arms:
+            runs = [
+                (run.values[measurement], run.number, run.task)
+                for run in self.evidence.finished(arm)
+                if measurement in run.values and run.task in tasks
+            ]
+            if runs:
+                values, numbers, own = zip(*runs, strict=True)
+                yield Sample(values, numbers, tasks=own)
+
+    def _following(self) -> None:
+        """Arms, and differences within pairs, whose values resemble those of the seed before."""
+        read = {
+            name
+            for expectation in self.claim.expectations
+            if kind_of(expectation).takes_draws(expectation)
+            for name in expectation.reads
+        }
+        tables = [table for table in self.tables if table.name in read and not table.units]
+        looked_at = samples_in(tables) + (pairs_in(tables) if self.claim.design == "paired" else 0)
+        for table in tables:
+            for arm, sample in table.samples.items():
+                self._follows(self._place(table, arm), self._in_order(arm, sample), looked_at)
+            for a, b in table.pairs if table.paired else ():
+                first, second = (self._in_order(arm, table.samples[arm]) for arm in (a, b))
+                common = [number for number in first if number in second]
+                differences = {number: first[number] - second[number] for number in common}
+                whose = f"{self._label(table)}: {self._arm(a)} minus {self._arm(b)} by pair"
+                self._follows(whose, differences, looked_at)
+
+    def _in_order(self, arm: str, sample: Sample) -> dict[int, float]:
+        """The values of an arm by seed: as they came where a table declares it, else by number."""
+        values = dict(zip(sample.replicates, sample.values, strict=True))
+        if arm in self.evidence.tables and self.evidence.order(arm) == "declared":
+            return values
+        return {number: values[number] for number in sorted(values)}
+
+    def _follows(self, place: str, values: Mapping[int, float], looked_at: int) -> None:
+        ratio = following(list(values.values()), FALSE_ALARMS / looked_at)
+        if ratio is not None:
+            text = (
+                f"{place}: in the order of the seeds, values resemble the one before (rank von "
+                f"Neumann ratio {ratio:.2f} over {len(values)} seeds; about 2 in any order), as "
+                "where they are checkpoints of one run, or rows that were sorted. Tests take "
+                "seeds for independent: count each run once (`unit`), and number seeds as they ran."
+            )
+            self._flag(FlagKind.FOLLOWING, text)
 
     def _unequal(self) -> None:
         """Arms of which one has half as many seeds as the other, and few."""

@@ -35,8 +35,8 @@ def robustness(
     for part in judged:
         if part.expectation.role != "decisive" or part.refused:
             continue
-        name = f"as declared: {name_of_test(part.expectation, claim.context())}"
-        analyses = [_analysis(part, part, "declared", name)]
+        name = name_of_test(part.expectation, claim.context(), part.result)
+        analyses = [_analysis(part, part, "declared", f"as declared: {name}")]
         for others in OTHERS:
             analyses += others(claim, evidence, part)
         every = (*_distinct(analyses), *_seeds(claim, evidence, part, cases))

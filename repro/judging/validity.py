@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from repro.evidence.evidence import Evidence, Replicate, State
@@ -45,6 +46,7 @@ def judge_validity(
         *_damaged(evidence),
         *_canaries(claim, evidence, canaries),
         *quality.invalid,
+        *_outside(claim, evidence),
         *_diverged(claim, evidence),
         *(Fault(Validity.INVALID, reason, DRIFTED) for reason in reversals(claim, judged)),
         *_incomparable(claim),
@@ -82,6 +84,25 @@ def _on_one_line(problem: str) -> str:
     """What is wrong with a file, and in brackets what was expected and what to do."""
     mistake, *rest = (line.strip() for line in problem.splitlines())
     return f"{mistake} ({'; '.join(rest)})" if rest else mistake
+
+
+def _outside(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
+    """The first value of each arm that the declared range, or its items, cannot have.
+
+    Rows of a table are refused when it is read, before evaluations are averaged.
+    """
+    for (name, spec), arm in product(claim.measurements.items(), claim.arms):
+        scale = spec.value_scale
+        if scale is None:
+            continue
+        said = scale.outside if arm in evidence.tables else scale.refusal
+        having = (run for run in evidence.finished(arm) if name in run.values)
+        for run, refused in ((run, said(run.values[name])) for run in having):
+            if refused is not None:
+                whose = f"{spec.label} of {claim.arms[arm].label}, seed {run.number}"
+                remedy = f"{fmt.upper_first(refused[2])}."
+                yield Fault(Validity.INVALID, f"{whose}: {refused[0]}", remedy)
+                break
 
 
 def _canaries(
@@ -358,16 +379,18 @@ def _order(claim: Claim, evidence: Evidence) -> list[Flag]:
 def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
     """A table may have grown until its result suited; nothing on record says that it did not.
 
-    A sequential claim may grow to its largest number of seeds.
+    It has grown where all its arms have more than was planned: a plan has one number, that of the
+    smallest arm where a design has arms of several sizes. A sequential claim may grow to its
+    largest number of seeds.
     """
     planned = claim.seeds.plan
     if claim.sequential is not None and claim.seeds.max is not None:
         planned = claim.seeds.max
     found = {arm: _most_seeds(evidence.counted(arm)) for arm in evidence.tables}
-    more = [f"{claim.arms[arm].label} has {n}" for arm, n in found.items() if n > planned]
-    if not more:
+    if min(found.values(), default=0) <= planned:
         return []
-    text = f"{planned} seeds per arm were planned, and {' and '.join(more)}: all count, so nothing "
+    more = " and ".join(f"{claim.arms[arm].label} has {n}" for arm, n in found.items())
+    text = f"{planned} seeds per arm were planned, and {more}: all count, so nothing "
     return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]
 
 

@@ -86,6 +86,7 @@ def judge(expectation: Expectation, claim: Claim, read: Read) -> Judged:
     """Test and judge one expectation."""
     kind = kind_of(expectation)
     try:
+        expectation = kind.settled(expectation, read)
         result = kind.test(expectation, claim.context(), read)
         found = kind.conclude(expectation, result) if kind.concludes(expectation) else NOTHING
     except UnmatchedError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,12 +34,13 @@ class Matrix:
     rows: int = 1
 
 
-def matrix_of(where: str, tensor: str = "") -> Matrix:
+def matrix_of(where: str, tensor: str = "", precision: str = "") -> Matrix:
     """The matrix in a file `.npy` or `.safetensors`, or what `module:callable` returns.
 
-    ``tensor`` names one of several in a file. A callable takes nothing, or ``start``, the number of
-    rows to leave out, and returns an array (M, N), or chunks (?, N) one after another, of numpy or
-    of torch. It is called for each reading.
+    ``tensor`` names one of several in a file; one of bfloat16, which numpy does not have, is read
+    as float32 where that ``precision`` is declared. A callable takes nothing, or ``start``, the
+    number of rows to leave out, and returns an array (M, N), or chunks (?, N) one after another,
+    of numpy or of torch. It is called for each reading.
 
     Raises MatrixError where there is no such matrix.
     """
@@ -46,7 +48,7 @@ def matrix_of(where: str, tensor: str = "") -> Matrix:
     if path.suffix == ".npy":
         return _whole(where, _npy(path))
     if path.suffix == ".safetensors":
-        return _in_safetensors(path, tensor)
+        return _in_safetensors(path, tensor, precision)
     if ":" in where:
         return _called(where)
     raise MatrixError(
@@ -92,9 +94,10 @@ def _check(where: str, shape: tuple[int, ...], dtype: str) -> None:
         size = " x ".join(map(str, shape)) or "a single number"
         message = f"{where}: an array of {size}\n  expected: {EXPECTED}\n  to do: reshape it"
     elif dtype not in FLOATS:
+        or_say = ", or say --precision bfloat16" if dtype == "bfloat16" else ""
         message = (
             f"{where}: numbers of type {dtype}\n  expected: {', '.join(FLOATS)}\n"
-            "  to do: save log-probabilities in the precision of the model's parameters"
+            f"  to do: save log-probabilities in the precision of the model's parameters{or_say}"
         )
     else:
         return
@@ -110,7 +113,7 @@ def _npy(path: Path) -> Any:
         raise _unreadable(path, error, "numpy.save") from error
 
 
-def _in_safetensors(path: Path, tensor: str) -> Matrix:
+def _in_safetensors(path: Path, tensor: str, precision: str) -> Matrix:
     """A tensor of a file; the only one, unless it is named."""
     try:
         with opened(path):
@@ -118,6 +121,8 @@ def _in_safetensors(path: Path, tensor: str) -> Matrix:
             name = _tensor(path, tensor, list(file.keys()))
             part = file.get_slice(name)
             shape, dtype = tuple(part.get_shape()), str(part.get_dtype())
+            if dtype == "BF16" and precision == "bfloat16":
+                part, dtype = _BFloat16(_bits(path, name, shape)), "F32"
     except MatrixError:
         raise
     except Exception as error:
@@ -130,6 +135,25 @@ def _in_safetensors(path: Path, tensor: str) -> Matrix:
             yield part[at : min(at + BLOCK_ROWS, rows)]
 
     return Matrix(read, rows)
+
+
+def _bits(path: Path, name: str, shape: tuple[int, ...]) -> Any:
+    """The 16 bits of each number of a tensor in a file that safetensors has checked, mapped."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        start = json.loads(file.read(length))[name]["data_offsets"][0]
+    return np.memmap(path, "<u2", "r", 8 + length + start, shape)
+
+
+@dataclass(frozen=True)
+class _BFloat16:
+    """Numbers of bfloat16 by their bits, which are the upper half of those of float32."""
+
+    bits: Any
+
+    def __getitem__(self, rows: slice) -> Rows:
+        widened: Rows = (self.bits[rows].astype(np.uint32) << 16).view(np.float32)
+        return widened
 
 
 def _tensor(path: Path, asked: str, names: list[str]) -> str:

@@ -23,7 +23,16 @@ from repro.rank.reduction import (
 from repro.rank.rereading import SameRows
 from repro.rank.resume import SavedReading
 from repro.rank.room import refuse_without_memory, vectors_for
-from repro.rank.rounded import BITS, coarse_rows, eps_of, precision_of, rounded, telling_rows, tells
+from repro.rank.rounded import (
+    BITS,
+    COARSE,
+    coarse_rows,
+    eps_of,
+    precision_of,
+    rounded,
+    telling_rows,
+    tells,
+)
 from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
 
 KNOWN_RANK: Final = 32
@@ -73,6 +82,7 @@ class _Asked:
     counts_only: bool
     epsilons: tuple[float, ...]
     control: Control
+    sure: bool
 
 
 def ranks_of(  # noqa: PLR0913 - one parameter for each thing that can be asked
@@ -86,25 +96,27 @@ def ranks_of(  # noqa: PLR0913 - one parameter for each thing that can be asked
     epsilons: Sequence[float] = (),
     checkpoint: SavedReading | None = None,
     control: Control | None = None,
+    sure: bool = False,
 ) -> Ranks:
     """All ranks of a matrix; ``read(start)`` gives its rows from row ``start`` in chunks (?, N).
 
     They are read once, into a basis; where they have too many directions for one, or what it
     leaves out puts a count in doubt, they are read again. ``rows`` is how many there are at least:
     the more, the cheaper the reduction may be. ``precision`` (absent: found out) is that of the
-    data, whatever type holds them; its eps is Press's. ``bound`` is Lim's,
+    data, whatever type holds them; its eps is Press's. One that is finer than what the rows show is
+    refused, unless who computed them is ``sure`` of it. ``bound`` is Lim's,
     a singular value that is not relative to the largest. ``counts_only`` holds N^2 numbers at most,
     and may give no spectrum; else the spectrum gives effective ranks at ``epsilons`` that are
     certain. A ``checkpoint`` holds what was read before. ``control`` gives the rows of the control,
     by threshold, columns and precision (absent: ``control_rows``).
 
-    Raises MatrixError for no rows, rows of different lengths, numbers that are not finite or were
-    rounded, rows that differ when they are read again, thresholds, epsilons and bounds that float64
-    does not resolve, and where memory has no room.
+    Raises MatrixError for no rows, rows of different lengths, numbers that are not finite, or were
+    rounded further than the ``precision`` that is given, rows that differ when they are read again,
+    thresholds, epsilons and bounds that float64 does not resolve, and where memory has no room.
     """
     smooth = () if counts_only else tuple(epsilons)
     known = control or control_rows
-    asked = _Asked(rows, precision, tuple(thresholds), bound, counts_only, smooth, known)
+    asked = _Asked(rows, precision, tuple(thresholds), bound, counts_only, smooth, known, sure)
     return _ranks(SameRows(read), asked, checkpoint, basis=True)
 
 
@@ -170,7 +182,9 @@ def _checked(
     used = known or _precision(read, shown)
     columns = shown.shape[-1]
     unread = itertools.chain([] if first is None else [first], given)
-    checked = checked_rows(unread, asked.precision, done + 1)
+    checked: Iterator[Rows] = checked_rows(unread, done + 1)
+    if not asked.sure:
+        checked = not_rounded(checked, asked.precision, done + 1)
     if not asked.precision:
         checked = one_precision(checked, used, done + 1)
     press = press_threshold(asked.rows, columns, eps_of(used))
@@ -265,7 +279,7 @@ def centred_spectrum(chunks: Iterable[Rows], means: Spectrum) -> Spectrum:
     return reduce_rows((chunk - means for chunk in chunks), "gram").values()
 
 
-def checked_rows(chunks: Iterable[Rows], precision: str = "", row: int = 1) -> Iterator[Rows]:
+def checked_rows(chunks: Iterable[Rows], row: int = 1) -> Iterator[Rows]:
     """The chunks that hold rows; MatrixError for numbers whose rank would mean nothing.
 
     ``row`` is the number of the first.
@@ -281,9 +295,33 @@ def checked_rows(chunks: Iterable[Rows], precision: str = "", row: int = 1) -> I
                 "  expected: a number per word, in every row\n  to do: mend what gives the rows"
             )
         _refuse_numbers(chunk, row)
-        if not precision:
-            _refuse_rounded(chunk, row)
         row += len(chunk)
+        yield chunk
+
+
+def not_rounded(chunks: Iterable[Rows], declared: str, number: int) -> Iterator[Rows]:
+    """The same chunks; MatrixError for rows rounded further than the precision that is declared.
+
+    ``declared`` may be empty; ``number`` is that of the first row.
+    """
+    for chunk in chunks:
+        rows, first = telling_rows(chunk)
+        sign = "" if declared in COARSE else rounded(rows)
+        if declared and not sign:
+            if others := coarse_rows(chunk, declared):
+                first = others[0]
+                rows = chunk[first : first + 1]
+            if tells(rows) and BITS[declared] > BITS[found := precision_of(rows)]:
+                sign = f"have the precision of {found}"
+        if sign:
+            though = f", though {declared} is declared" if declared else ""
+            raise MatrixError(
+                f"row {number + first:,}: its numbers {sign}{though}, so the rank would be that of "
+                "the rounding\n  expected: log-probabilities in the precision of the model's "
+                "parameters, in every step\n  to do: compute them without a lower precision, or "
+                "say which one they have"
+            )
+        number += len(chunk)
         yield chunk
 
 
@@ -325,17 +363,6 @@ def _refuse_numbers(chunk: Rows, row: int) -> None:
             f"row {row:,} and after: numbers of a size of {largest:.3g}, whose squares are lost in "
             f"float64\n  expected: log-probabilities, of a size from {1 / LARGEST:g} to "
             f"{LARGEST:g}\n  to do: mend what gives the rows"
-        )
-
-
-def _refuse_rounded(chunk: Rows, number: int) -> None:
-    rows, first = telling_rows(chunk)
-    if sign := rounded(rows):
-        raise MatrixError(
-            f"row {number + first:,}: its numbers {sign}, so the rank would be that of the "
-            "rounding\n  expected: log-probabilities in the precision of the model's parameters, "
-            "in every step\n  to do: compute them without a lower precision, or say which one "
-            "they have"
         )
 
 

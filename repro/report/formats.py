@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from repro.errors import ClaimError, CodeError, DataError
+from repro.consent import Consent, Module, require_code
+from repro.errors import ClaimError, DataError
 from repro.judging.document import Document
 from repro.plugins import Table
 
@@ -55,15 +56,14 @@ def page() -> str:
     return FORMATS.get(FORMATS.names()[0]).file
 
 
-def added(names: Iterable[str], *, allow_code: bool) -> tuple[ReportFormat, ...]:
+def added(names: Iterable[str], *, allow_code: Consent) -> tuple[ReportFormat, ...]:
     """The formats of ``names`` that are not written anyway.
 
     CodeError for `module:object` without consent, ClaimError for what is no format.
     """
     asked = [name for name in dict.fromkeys(names) if name not in FORMATS.names()]
     code = [name for name in asked if ":" in name]
-    if code and not allow_code:
-        raise CodeError(dict.fromkeys(code, "--format"))
+    require_code(map(Module, code), allow_code, dict.fromkeys(code, "--format"))
     return tuple(_format(name) for name in asked)
 
 

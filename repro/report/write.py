@@ -1,7 +1,6 @@
 """Reports to files and back: each file is replaced in one step, and what a kill leaves is swept.
 
-A write owns its temporary file by a lock, which the kernel takes back when its process ends
-however that ends: so a file that nobody holds, and that is not of this minute, is rubbish.
+What nobody holds any more, and is not of this minute, is rubbish (``files.sweep``).
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from repro.files import (
     is_folder,
     place_of_offset,
     read_bytes,
+    sweep,
     try_lock,
     write_atomically,
 )
@@ -76,7 +76,7 @@ def write_report(
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:
     """Write the files of a report, by name; returns their paths."""
-    sweep(folder)
+    sweep(folder, f".*{ENDING}")
     order = sorted(files, key=lambda name: name != JSON.file)  # the others can be made of it again
     return [replace(folder / name, files[name]) for name in order]
 
@@ -162,7 +162,7 @@ def write_index(folder: Path) -> Path:
     from repro.report.markdown import index  # noqa: PLC0415 - loads Jinja
 
     with alone(folder):
-        sweep(folder)
+        sweep(folder, f".*{ENDING}")
         lines, broken = _rows(folder)
         return replace(folder / "index.html", index(lines, broken).encode())
 
@@ -268,9 +268,6 @@ def _where(location: Location) -> str:
 
 ENDING = ".part"
 
-STALE_SECONDS = 60.0
-"""Younger files are left alone: one is made a moment before it is locked."""
-
 PATIENCE_SECONDS = 10.0
 """For another process that writes the same; a stopped one is not waited for longer."""
 
@@ -280,20 +277,6 @@ def replace(path: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content, ending=ENDING)
     return path
-
-
-def sweep(folder: Path) -> None:
-    """Remove what writes of processes that were killed have left in a folder of reports."""
-    for path in folder.glob(f".*{ENDING}"):
-        with suppress(OSError):
-            if time.time() - path.lstat().st_mtime < STALE_SECONDS:
-                continue
-            handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            try:
-                if try_lock(handle):
-                    path.unlink(missing_ok=True)
-            finally:
-                os.close(handle)
 
 
 @contextmanager

@@ -19,13 +19,15 @@ from repro.errors import (
     CorpusError,
     DeviceError,
     EngineError,
+    NotKeptError,
     ProgramError,
+    ReadingError,
     StoreUnreachableError,
 )
 from repro.machine import available_memory
 from repro.running.dask_engine import DaskEngine
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
-from repro.running.plan import remaining
+from repro.running.plan import is_recorded, remaining
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
 from repro.running.worker import Outcome, Task, halves, run_task
@@ -40,6 +42,8 @@ _FOR_ALL = {each.__name__: each for each in (DeviceError, EngineError, StoreUnre
 _QUIETLY = suppress(Exception)  # a terminal that is gone, nonsense in progress.json: no errors
 
 
+_UNREAD: Final = frozenset({ReadingError.__name__, NotKeptError.__name__})
+
 FAILED_FIRST: Final = 2
 """So many runs of a configuration fail, and none ends well, before the others are not begun."""
 
@@ -50,29 +54,42 @@ NOT_STARTED: Final = (
 )
 
 
+NOT_READ: Final = (
+    "not started: of the first run of this program that ended nothing can be read\n"
+    "  to do: correct what is said of that run, and give the same command again: what programs "
+    "left is kept, and is read without running them again"
+)
+
+
 class FirstRuns:
     """What became of the first runs of each configuration; ``proven`` are those that can end well.
 
     A slip of the pen fails forty runs alike: two failures with different seeds, and no run that
     ended well, are taken for one. A program that resumes is no matter of it: an attempt that failed
-    may have come further.
+    may have come further. Where nothing can be read of one that has finished, one is enough, for
+    all configurations that are read alike.
     """
 
     def __init__(self, proven: Collection[str] = ()) -> None:
         self._proven = set(proven)
         self._failures: Counter[str] = Counter()
+        self._unread: set[str] = set()
 
     def note(self, training: Training, outcome: Outcome) -> bool:
         """Take note of what became of a run; whether no other run of it is to be begun."""
-        configuration = training.digest()
         if outcome.error == ProgramError.__name__:
-            self._failures[configuration] += 1
+            self._failures[training.digest()] += 1
+        elif outcome.error in _UNREAD:
+            self._unread.add(trainer_of(training).reading(training))
         elif outcome.status not in {"failed", "busy"}:
-            self._proven.add(configuration)
+            self._proven |= {training.digest(), trainer_of(training).reading(training)}
         return self.refused(training) is not None
 
     def refused(self, training: Training) -> Outcome | None:
         """The outcome, of no key as yet, of a run that is not begun; None for one that may be."""
+        reading = trainer_of(training).reading(training)
+        if reading in self._unread - self._proven:
+            return Outcome("", "not started", NOT_READ)
         configuration = training.digest()
         hopeful = configuration in self._proven or trainer_of(training).resumes(training)
         if hopeful or self._failures[configuration] < FAILED_FIRST:
@@ -83,7 +100,7 @@ class FirstRuns:
 class Dispatch:
     """One execution of some tasks on an executor; ``limit`` is in seconds per run, if any.
 
-    ``proven`` are the configurations, by their digests, of which a run ended well before.
+    ``proven`` is what is known of runs that ended well before, as in ``proofs``.
     """
 
     def __init__(
@@ -95,7 +112,7 @@ class Dispatch:
         limit: float | None = None,
         proven: Collection[str] = (),
     ) -> None:
-        self._executor = executor
+        self._executor, self._store = executor, store
         self._elsewhere = executor if isinstance(executor, DaskEngine) else None
         self._tasks = tasks
         self._report = report
@@ -121,7 +138,7 @@ class Dispatch:
         ticker = threading.Thread(target=self._tick, daemon=True)
         ticker.start()
         try:
-            self._run()
+            self._run(self._tasks)
         finally:
             for future in self._pending:
                 future.cancel()
@@ -131,8 +148,20 @@ class Dispatch:
                 self._report.stop()
         return self._outcomes
 
-    def _run(self) -> None:
-        self._backlog = list(self._tasks)
+    def _run(self, tasks: Sequence[Task]) -> None:
+        """Do the tasks; what is only to be read comes before anything is trained."""
+        read = [task for task in tasks if all(self._is_read(each) for each in task.runs)]
+        for part in (read, [task for task in tasks if task not in read]):
+            self._work_off(part)
+
+    def _is_read(self, planned: PlannedRun) -> bool:
+        """Whether a program that is run for it has left its record."""
+        source = trainer_of(planned.run.training).source(planned.run)
+        done = is_recorded(self._store, planned)
+        return done or (source is not None and self._store.state(planned.run.key) == "finished")
+
+    def _work_off(self, tasks: Sequence[Task]) -> None:
+        self._backlog = list(tasks)
         self._top_up()
         while self._pending or self._busy or self._backlog:
             if self._pending:
@@ -185,7 +214,8 @@ class Dispatch:
                     raise _FOR_ALL[outcome.error](outcome.message)
                 if outcome.key not in busy:
                     self._end(outcome)
-                if not self._elsewhere:  # another machine may have what this one lacks
+                if not self._elsewhere or outcome.error in _UNREAD:
+                    # another machine may have what this one lacks, but reads nothing else
                     self._learn(task, outcome)
             if busy:
                 left = tuple(planned for planned in task.runs if planned.run.key in busy)
@@ -265,6 +295,8 @@ def _words(outcome: Outcome) -> str:
             return f"{outcome.status} in {duration(outcome.seconds)}{others}"
         case "reused":
             return "another process has trained it"
+        case "read":
+            return "read from what the program left"
         case "diverged" | "not started":
             return outcome.status
         case _:

@@ -9,6 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Literal, ParamSpec, TypeVar
 
+from repro.consent import Consent
 from repro.errors import ClaimError
 from repro.machine import available_memory, cores
 from repro.running.plan import remaining
@@ -163,7 +164,7 @@ class RunOptions:
     device: str = "auto"
     engine: EngineName = "auto"
     workers: int | None = None
-    allow_code: bool = False
+    allow_code: Consent = False
     limit: float | None = None
     scheduler: str = ""
 

@@ -6,6 +6,7 @@ finished whatever happens, so an execution can be stopped and started again at a
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from repro.consent import Consent
 from repro.errors import (
     ClaimError,
     CorpusError,
@@ -34,11 +36,18 @@ from repro.running.engine import (
     task_memory,
 )
 from repro.running.engine import engine as make_engine
-from repro.running.plan import has_diverged, is_complete, merged, remaining
+from repro.running.plan import (
+    has_diverged,
+    is_complete,
+    merged,
+    proofs,
+    remaining,
+)
 from repro.running.pool import ProcessPool
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
 from repro.running.worker import Outcome
+from repro.store.outputs import OutputStore
 from repro.store.run_store import RunStore
 from repro.trainers.devices import resolve_device
 from repro.trainers.run import PlannedRun
@@ -49,12 +58,14 @@ from repro.trainers.trainer import run_cores, trainer_of
 class Execution:
     """What became of the runs of a plan, by key.
 
-    ``trained`` now; ``measured`` now, trained before; ``reused`` as they were, whoever finished
+    ``trained`` now; ``measured`` now, trained before; ``read`` now, of what a program left before;
+    ``reused`` as they were, whoever finished
     them; ``diverged`` now or before; ``failed``, or not started at all, with the reason.
     """
 
     trained: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
     reused: tuple[str, ...] = ()
     diverged: tuple[str, ...] = ()
     failed: tuple[Outcome, ...] = ()
@@ -75,7 +86,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
     device: str = "auto",
     data: Path | None = None,
     report: Reporter | None = None,
-    allow_code: bool = False,
+    allow_code: Consent = False,
     limit: float | None = None,
     scheduler: str = "",
     proven: Collection[str] = (),
@@ -87,8 +98,8 @@ def execute(  # noqa: PLR0913 - one parameter an option
     and ``batched`` on a GPU, and so is ``dask``, on the workers of its ``scheduler``. A run that
     another process is training is waited for. One that takes longer than ``limit`` seconds has
     failed, and goes on from its checkpoint the next time. One that fails does not stop the others,
-    unless the first two of a program failed: the rest of it is then not started, but where it is
-    one of the ``proven``, the digests of configurations of which some run ended well before. These
+    unless the first two of a program failed, or the first left nothing that can be read: the rest
+    of it is then not started, but where it is ``proven`` (see ``proofs``). These
     errors do stop them: DataError if no run could be done because of its corpus, DeviceError,
     StoreUnreachableError, EngineError where dask has no scheduler or a worker has another version
     of something, and before anything is trained OwnPartError for a user's part of a model that is
@@ -138,15 +149,55 @@ def execute_with(
 def _told(
     failed: Sequence[Outcome], labels: Mapping[str, str], arms: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """A text for each run that failed, and one for those of an arm that were not started."""
-    told = [f"{labels[each.key]}: {each.message}" for each in failed if each.status == "failed"]
+    """A text for all runs that failed alike, and one for those of an arm that were not started."""
+    alike: dict[str, list[tuple[str, str]]] = {}
     left: dict[tuple[str, str], list[str]] = {}
     for each in failed:
+        label = labels[each.key]
+        if each.status == "failed":
+            alike.setdefault(_cause(label, each.message), []).append((label, each.message))
         if each.status == "not started":
-            left.setdefault((arms[each.key], each.message), []).append(labels[each.key])
+            left.setdefault((arms[each.key], each.message), []).append(label)
+    told = [f"{_runs([label for label, _ in those])}: {those[0][1]}" for those in alike.values()]
     for (_, why), (first, *others) in left.items():
         told.append(f"{first}{f' and {len(others)} more' if others else ''}: {why}")
     return tuple(told)
+
+
+_SEED = ", seed "
+_PRINTED = "  | "
+"""How the label of a run goes on, and how a line begins that a program printed."""
+
+
+def _cause(label: str, message: str) -> str:
+    """What two runs failed of alike: the message, and the last line that their program printed.
+
+    Without the seed, and, in what was printed, without numbers.
+    """
+    seed = label.rpartition(_SEED)[2]
+    lines = re.sub(rf"\b{re.escape(seed)}\b", "{seed}", message).splitlines()
+    printed = [re.sub(r"[0-9]+", "0", line) for line in lines if line.startswith(_PRINTED)]
+    return "\n".join([line for line in lines if not line.startswith(_PRINTED)] + printed[-1:])
+
+
+def _runs(labels: Sequence[str]) -> str:
+    """`Adam, seed 7`; of several `6 runs (Adam, seeds 7, 8, 9; AdamW, seeds 7, 8, 9)`."""
+    if len(labels) == 1:
+        return labels[0]
+    seeds: dict[str, list[str]] = {}
+    for label in labels:
+        arm, _, seed = label.rpartition(_SEED)
+        seeds.setdefault(arm, []).append(seed)
+    of_arms = (f"{arm}, seeds {_some(each)}" for arm, each in seeds.items())
+    return f"{len(labels)} runs ({'; '.join(of_arms)})"
+
+
+def _some(seeds: Sequence[str]) -> str:
+    return ", ".join(seeds[:MOST_SEEDS]) + (", ..." if len(seeds) > MOST_SEEDS else "")
+
+
+MOST_SEEDS = 20
+"""No message lists more seeds of an arm."""
 
 
 def _refuse_limit(limit: float | None, engine: EngineName | Executor) -> None:
@@ -240,7 +291,7 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
                 todo.append(planned)
                 again |= {key} if store.has_failed(key) else set()
                 if not trainer_of(planned.run.training).resumes(planned.run.training):
-                    store.clear_if_free(key)
+                    _clear(store, planned)
                 continue
             store.tidy_if_free(key)
             known.append(Outcome(key, "diverged" if has_diverged(store, planned) else "reused"))
@@ -252,16 +303,24 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
     return known, sorted(todo, key=lambda planned: -remaining(store, planned).total)
 
 
+def _clear(store: RunStore, planned: PlannedRun) -> None:
+    """Remove what killed processes have left of a run that begins anew."""
+    store.clear_if_free(planned.run.key)
+    source = trainer_of(planned.run.training).source(planned.run)
+    if source is not None:
+        OutputStore(store).clear_if_free(source.key)
+
+
 def _proven(plan: Iterable[PlannedRun], known: Iterable[Outcome]) -> set[str]:
-    """The configurations, by their digests, of which the store has a run that ended well."""
+    """As in ``proofs``, of the runs that the store has and that ended well."""
     well = {outcome.key for outcome in known if outcome.status != "failed"}
-    return {planned.run.training.digest() for planned in plan if planned.run.key in well}
+    return proofs(planned.run for planned in plan if planned.run.key in well)
 
 
 def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
     keys = {
         status: tuple(each.key for each in outcomes if each.status == status)
-        for status in ("trained", "measured", "reused", "diverged")
+        for status in ("trained", "measured", "read", "reused", "diverged")
     }
     failed = tuple(each for each in outcomes if each.status in {"failed", "not started"})
     return Execution(**keys, failed=failed, seconds=seconds)

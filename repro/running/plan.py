@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.machine import cores
+from repro.store.places import OUTPUTS
 from repro.store.reading import StoreReader
 from repro.store.run_store import RunStore
-from repro.trainers.run import PlannedRun
+from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
-from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost
+from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost, trainer_of
 
 State = Literal["complete", "missing", "damaged"]
 
@@ -41,9 +43,8 @@ class Plan:
 
     @property
     def proven(self) -> frozenset[str]:
-        """The digests of the configurations of which some run is complete."""
-        complete = (each.planned.run for each in self.runs if each.state == "complete")
-        return frozenset(run.training.digest() for run in complete)
+        """As in ``proofs``, of the runs that are complete."""
+        return frozenset(proofs(e.planned.run for e in self.runs if e.state == "complete"))
 
     def lacks(self, runs: Iterable[PlannedRun]) -> bool:
         """Whether any of ``runs`` is missing."""
@@ -56,6 +57,12 @@ class Plan:
         """Very rough time for what is missing: the longest run, or all shared by the workers."""
         work = [each.work for each in self.runs]
         return max(max(work, default=0.0), sum(work) / self.workers) / self.rate
+
+
+def proofs(runs: Iterable[RunSpec]) -> set[str]:
+    """What runs that ended well prove: digests of configurations, and how each was read."""
+    trainings = [run.training for run in runs]
+    return {each for t in trainings for each in (t.digest(), trainer_of(t).reading(t))}
 
 
 def make_plan(runs: Iterable[PlannedRun], store: RunStore, *, workers: int | None = None) -> Plan:
@@ -97,6 +104,15 @@ def is_complete(store: StoreReader, planned: PlannedRun) -> bool:
     return record.state == "diverged" or None not in stored
 
 
+def is_recorded(store: StoreReader, planned: PlannedRun) -> bool:
+    """Whether what a run is read from is recorded; one that is damaged is not."""
+    source = trainer_of(planned.run.training).source(planned.run)
+    with suppress(StoreError):
+        outputs = StoreReader(store.root / OUTPUTS)
+        return source is not None and outputs.committed(source.key) is not None
+    return False
+
+
 def has_diverged(store: StoreReader, planned: PlannedRun) -> bool:
     """Whether a run diverged, as a whole or in a number that is wanted of it."""
     key = planned.run.key
@@ -119,7 +135,8 @@ def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
 
 def remaining(store: StoreReader, planned: PlannedRun) -> Cost:
     """What is left of the cost of a run; a run that is trained in part counts as a whole."""
-    if store.state(planned.run.key) != "finished":
+    trained = store.state(planned.run.key) == "finished" or is_recorded(store, planned)
+    if not trained:
         return cost(planned)
     missing = missing_measurements(store, planned)
     left = cost(planned.model_copy(update={"measurements": missing}))

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, Literal
 
-from repro.errors import CodeError, DataError, DeviceError, OwnPartError, PreflightError
+from repro.consent import Consent, require_code
+from repro.errors import DataError, DeviceError, OwnPartError, PreflightError
 from repro.machine import NOT_INSTALLED, available_memory, cores, free_disk, package_version
 from repro.running.dask_engine import lacking_dask
 from repro.running.engine import Pool, RunOptions, task_memory
@@ -21,7 +22,7 @@ from repro.store.run_store import RunStore
 from repro.trainers.base import Training
 from repro.trainers.devices import has_driver, resolve_device
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import Trainer, code_of, trainer_of
+from repro.trainers.trainer import NamesCode, Trainer, code_of, trainer_of
 
 CHECKPOINT = 6.0
 """Copies of the weights in a checkpoint while it is replaced: now, mean and best, old and new."""
@@ -143,13 +144,20 @@ def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> No
         raise OwnPartError({digest: answer for digest, answer in answers.items() if answer})
 
 
-def refuse_code(todo: Iterable[PlannedRun], *, allowed: bool, tell: Callable[[str], None]) -> None:
+def refuse_code(
+    todo: Iterable[PlannedRun], *, allowed: Consent, tell: Callable[[str], None]
+) -> None:
     """CodeError for code from outside repro that is not ``allowed``; else say what is run."""
-    names = sorted({name for planned in todo for name in own_parts(planned.run.training)})
-    if names and not allowed:
-        raise CodeError(dict.fromkeys(names, ""))
-    for name in names:
+    code = sorted(code_of_runs(todo), key=lambda part: part.use)
+    require_code(code, allowed)
+    for name in dict.fromkeys(part.use for part in code):
         tell(f"running code from outside repro: {name}")
+
+
+def code_of_runs(runs: Iterable[PlannedRun]) -> Iterator[NamesCode]:
+    """The code from outside repro that training them needs, once for each run."""
+    for planned in runs:
+        yield from code_of(planned.run.training).values()
 
 
 def own_parts(training: Training) -> tuple[str, ...]:

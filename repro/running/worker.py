@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from repro.errors import (
     CorpusError,
     DataError,
     DeviceError,
+    NotKeptError,
     ReproError,
     StoreError,
     StoreUnreachableError,
@@ -27,14 +28,17 @@ from repro.errors import (
 from repro.machine import now
 from repro.running.engine import ALONE, Choice
 from repro.running.plan import has_diverged, is_complete, missing_measurements
+from repro.store.outputs import OutputStore
 from repro.store.run_store import RunStore
 from repro.store.sealed import reaching
 from repro.trainers.measurement import DivergedError, Measured
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
-from repro.trainers.trainer import Facts, Finished, Progress, trainer_of
+from repro.trainers.trainer import Facts, Finished, Progress, Trainer, trainer_of
 
-Status = Literal["trained", "measured", "reused", "diverged", "busy", "failed", "not started"]
+Status = Literal[
+    "trained", "read", "measured", "reused", "diverged", "busy", "failed", "not started"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Task:
 class Outcome:
     """What became of one run; ``error`` is the class of what went wrong, ``message`` its text.
 
+    One that is ``read`` was trained before, and what it left was recorded then.
+
     ``seconds`` are those of its task, in which ``together`` runs were trained as one model; the
     start of its process is no part of them.
     """
@@ -78,7 +84,7 @@ def run_task(task: Task) -> tuple[Outcome, ...]:
         for planned in task.runs:
             key = planned.run.key
             with _as_failure(store, [key], outcomes):
-                if locks.enter_context(store.lock(key)):
+                if all(locks.enter_context(lock) for lock in _locks(store, planned.run)):
                     held.append(planned)
                 else:
                     outcomes[key] = Outcome(key, "busy")
@@ -88,6 +94,14 @@ def run_task(task: Task) -> tuple[Outcome, ...]:
         _do(task, store, held, outcomes)
         seconds = time.monotonic() - start
     return tuple(replace(outcomes[planned.run.key], seconds=seconds) for planned in task.runs)
+
+
+def _locks(store: RunStore, run: RunSpec) -> Iterator[AbstractContextManager[bool]]:
+    """The locks of a run: its own, and that of what it is read from."""
+    yield store.lock(run.key)
+    source = trainer_of(run.training).source(run)
+    if source is not None and store.committed(run.key) is None:
+        yield OutputStore(store).lock(source.key)
 
 
 def _is_work(store: RunStore, planned: PlannedRun) -> bool:
@@ -118,11 +132,13 @@ def _do(
             (old if store.committed(key) else fresh).append(planned)
     for batch in _train(task, store, tuple(fresh), outcomes):
         for planned in batch:
-            _finish(task, store, planned, outcomes, fresh=True)
             key = planned.run.key
+            was_read = key in outcomes  # else it was trained now
+            _finish(task, store, planned, outcomes, "read" if was_read else "trained")
             outcomes[key] = replace(outcomes[key], together=_together(task, batch))
     for planned in old:
-        _finish(task, store, planned, outcomes, fresh=False)
+        recorded = trainer_of(planned.run.training).source(planned.run) is not None
+        _finish(task, store, planned, outcomes, "read" if recorded else "measured")
 
 
 Batch = tuple[PlannedRun, ...]
@@ -145,6 +161,7 @@ def _train(task: Task, store: RunStore, fresh: Batch, outcomes: dict[str, Outcom
     trial: dict[str, Outcome] = {}
     left = tuple(planned for planned in fresh if not store.committed(planned.run.key))
     if not left or _train_batch(task, store, left, trial):
+        outcomes.update(trial)  # those that were read
         return [fresh]
     if len(fresh) == 1 or not _may_do_better(trial):
         outcomes.update(trial)
@@ -163,7 +180,7 @@ def _together(task: Task, batch: Batch) -> int:
 
 
 def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, Outcome]) -> bool:
-    """Train and commit some runs; whether that was done."""
+    """Train and commit some runs; whether that was done. Those that were read are noted."""
     runs = [planned.run for planned in batch]
     keys = [run.key for run in runs]
     with _as_failure(store, keys, outcomes):
@@ -178,21 +195,55 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
             for ledger in ledgers.values():
                 ledger.begin_training()
             trainer.forget_peak(task.device)
+            train = partial(
+                trainer.train,
+                corpus=corpus,
+                device=task.device,
+                progress=lambda state: ledgers[state.run_key].training(state),
+                together=together > 1,
+            )
             with reaching(folders[0]):  # a checkpoint that cannot be written
-                trained = trainer.train(
-                    runs,
-                    corpus,
-                    device=task.device,
-                    folders=folders,
-                    progress=lambda state: ledgers[state.run_key].training(state),
-                    together=together > 1,
-                )
+                trained, read = _trained(store, trainer, runs, folders, train)
         peak = trainer.peak(task.device)
         for result in trained:
             ledgers[result.run.key].end_training(result.notes, peak)
             _put(store, result)
+        outcomes.update({key: Outcome(key, "read") for key in read})
         return True
     return False
+
+
+def _trained(
+    store: RunStore,
+    trainer: Trainer[Any],
+    runs: Sequence[RunSpec],
+    folders: Sequence[Path],
+    train: Callable[..., Sequence[Finished]],
+) -> tuple[Sequence[Finished], list[str]]:
+    """Train runs, or read them from what is recorded; the keys of these, too.
+
+    What a training leaves is recorded before anything is read of it.
+    """
+    outputs = OutputStore(store)
+    found: list[Finished] = []
+    read: list[str] = []
+    for run, folder in zip(runs, folders, strict=True):
+        source = trainer.source(run)
+        if source is None:
+            return train(runs, folders=folders), []
+        with suppress(NotKeptError):
+            if outputs.committed(source.key) is not None:
+                found.append(trainer.read(run, outputs.files(source.key)))
+                read.append(run.key)
+                continue
+        place = outputs.take_over(folder, source)
+        outputs.sweep(source.key)
+        (left,) = train([run], folders=[place])
+        if left.diverged is None:
+            outputs.put(source, left.files)
+            left = trainer.read(run, outputs.files(source.key))
+        found.append(left)
+    return found, read
 
 
 def _corpus(task: Task, planned: PlannedRun) -> Any:
@@ -217,9 +268,12 @@ def _put(store: RunStore, trained: Finished) -> None:
 
 
 def _finish(
-    task: Task, store: RunStore, planned: PlannedRun, outcomes: dict[str, Outcome], *, fresh: bool
+    task: Task, store: RunStore, planned: PlannedRun, outcomes: dict[str, Outcome], doing: Status
 ) -> None:
-    """Measure a committed run, unless it diverged, and tidy up its folder."""
+    """Measure a committed run, unless it diverged, and tidy up its folder.
+
+    ``doing``: it was `trained` or `read` just now, or is only `measured`, or `read`, if need be.
+    """
     key = planned.run.key
     with _as_failure(store, [key], outcomes):
         if store.state(key) == "diverged":
@@ -228,7 +282,8 @@ def _finish(
             measured = bool(missing_measurements(store, planned))
             if measured:
                 _measure(task, store, planned)
-            done: Status = "trained" if fresh else "measured" if measured else "reused"
+            fresh = doing == "trained" or key in outcomes
+            done = doing if measured or fresh else "reused"
             outcomes[key] = Outcome(key, "diverged" if has_diverged(store, planned) else done)
         store.tidy(key)
 
@@ -299,7 +354,8 @@ def _as_failure(
         message = str(error) if isinstance(error, ReproError) else f"{kind}: {error}"
         text = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n{traceback.format_exc()}"
         for key in keys:
-            outcomes[key] = Outcome(key, "failed", message, kind)
+            told = message.replace(f"{store.folder(key)}/checkpoint-out", "{out}")
+            outcomes[key] = Outcome(key, "failed", told, kind)
             with suppress(ReproError):
                 store.put_error(key, text)
 

@@ -71,13 +71,20 @@ def entry_type(container: Any) -> Any:
     return arguments[0] if get_origin(container) is tuple else Any
 
 
+DISCRIMINATORS = ("kind", "method", "from_")
+"""The fields by which the members of unions are told apart."""
+
+NOUNS = {"from": "source"}
+"""What a key is called in a message, if not by its name."""
+
+
 def kinds(member: Any) -> tuple[object, ...]:
-    """The values of ``kind`` or ``method``, or the tags, by which a member of a union is known."""
+    """The values of its discriminator, or the tags, by which a member of a union is known."""
     tags = tuple(each.tag for each in getattr(member, "__metadata__", ()) if isinstance(each, Tag))
     if tags:
         return tags
     fields = getattr(member, "model_fields", {})
-    key = next((key for key in ("kind", "method") if key in fields), None)
+    key = next((key for key in DISCRIMINATORS if key in fields), None)
     return () if key is None else get_args(fields[key].annotation)
 
 
@@ -314,7 +321,8 @@ class _Found:
         for element in error["loc"]:
             self._step(element)
         if self.kind in {"union_tag_invalid", "union_tag_not_found"}:
-            self.steps = (*self.steps, self.context["discriminator"].strip("'()"))
+            *_, alias = self.context["discriminator"].split(" | ")
+            self.steps = (*self.steps, alias.strip("'()"))
         if self.kind == "missing" and self.steps and isinstance(self.steps[-1], int):
             self.steps, self.kind = self.steps[:-1], "missing_entry"
 
@@ -382,7 +390,8 @@ class _Found:
     def _words_on_choice(self) -> Words:
         if self.kind == "union_tag_invalid":
             tag, known = self.context["tag"], sorted(all_kinds(self.type))
-            return f"unknown {self.steps[-1]} {shown(tag)}", listed(known), choose(tag, known)
+            noun = NOUNS.get(str(self.steps[-1]), self.steps[-1])
+            return f"unknown {noun} {shown(tag)}", listed(known), choose(tag, known)
         options = get_args(bare(self.type)) or (self.context["expected"].strip("'"),)
         word = str(self.input)
         several = len(options) > 1 or closest(word, options)

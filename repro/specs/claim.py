@@ -13,9 +13,10 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from repro.digest import digest
 from repro.evidence.base import PublishedArm
-from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Role, Sequential
+from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Role
 from repro.expectations.difference import TestOfDifference
 from repro.expectations.kinds import Expectation, kind_of
+from repro.expectations.looks import Sequential
 from repro.schema.base import (
     Decimal,
     DivergedPolicy,
@@ -442,7 +443,9 @@ class Claim(Spec):
                 for name, arm in self.arms.items()
             },
             measurements={
-                name: MeasurementFacts(each.label, each.better, each.digits, each.censored_at)
+                name: MeasurementFacts(
+                    each.label, each.better, each.digits, each.censored_at, each.value_scale
+                )
                 for name, each in self.measurements.items()
             },
             min_seeds=self.seeds.min,

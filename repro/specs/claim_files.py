@@ -21,6 +21,7 @@ from repro.files import (
     TooLargeError,
     claims,
     is_folder,
+    leads_out,
     read_bytes,
     resolved,
 )
@@ -106,7 +107,12 @@ def _below(folder: Path, problems: list[Problem]) -> list[Path]:
         inside[:] = [each for each in inside if each[0] != "." and each != "configurations"]
         names = (each for each in files if each[0] != "." and each.endswith(".yaml"))
         found += (Path(parent, each) for each in names)
-    return sorted(found)
+    outside = {file for file in found if leads_out(file, folder)}
+    for file in sorted(outside):
+        advice = "put the file itself there, or give its own path"
+        mistake, expected = "a link that leads out of the folder", f"a file in {folder}"
+        problems.append(Problem(Place(str(file)), mistake, expected, advice))
+    return sorted({*found} - outside)
 
 
 _KEY_OF_CLAIMS = re.compile(rb"^(expectations|arms)\s*:", re.MULTILINE)

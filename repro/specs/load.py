@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,13 +18,26 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from repro.errors import CodeError, DataError, Place, Problem, RuleError, ShapeError, SpecError
+from repro.consent import Consent, allowing_code, require_consent
+from repro.errors import (
+    CodeError,
+    DataError,
+    Place,
+    Problem,
+    ReproError,
+    RuleError,
+    ShapeError,
+    SpecError,
+    Stopped,
+    about,
+    apart,
+)
 from repro.evidence.base import OwnSource
 from repro.evidence.sources import source_of_others
 from repro.expectations.base import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.files import resolved
-from repro.plugins import allowing_code, require_consent, version_of
+from repro.plugins import version_of
 from repro.schema.messages import MOST, choose, listed, problems_of, validated
 from repro.schema.yaml import Steps, YamlDocument, parse_document
 from repro.specs.arm import SourceOfOthers
@@ -38,8 +51,10 @@ from repro.trainers.measurement import MeasurementByCode, MeasurementSpec, Other
 from repro.trainers.table import MEASUREMENTS, measurement_of_others
 
 
-def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Claim:
-    """The claim of one file at a scale.
+def load_claim(
+    path: Path | str, scale: ScaleName | None = None, *, allow_code: Consent = False
+) -> Claim:
+    """The claim of one file at a scale; without one as ``load_claims`` says.
 
     ShapeError with every mistake of its shape; for one of the right shape, RuleError with every
     rule that it breaks at any scale; CodeError for code from outside repro without consent.
@@ -48,36 +63,41 @@ def load_claim(path: Path, scale: ScaleName, *, allow_code: bool = False) -> Cla
 
 
 def load_claims(
-    where: Path | Sequence[Path],
+    where: Path | str | Sequence[Path | str],
     scale: ScaleName | None = None,
     *,
-    allow_code: bool = False,
+    allow_code: Consent = False,
     passed_over: list[str] | None = None,
+    stopped: list[Stopped] | None = None,
 ) -> tuple[Claim, ...]:
     """The claims of files, and of folders: those in a folder and below, by path.
 
     Each at ``scale``; without one at `quick`, at a scale that trains nothing, or at the first
     that its file has. ``allow_code`` imports what they name of others, `use: module:object`. Claims
     of folders are left out where they lack ``scale``, or, without one, would train for longer than
-    at `quick`; their ids are added to ``passed_over``. Raises as ``load_claim``.
+    at `quick`; their ids are added to ``passed_over``. Raises as ``load_claim``. A defect of repro
+    that a file meets is added to ``stopped``, where that is given, and the others are loaded.
     """
     problems: list[Problem] = []
     refused: type[SpecError] = RuleError
-    files = claim_files([where] if isinstance(where, Path) else where, problems)
+    several = [where] if isinstance(where, Path | str) else where
+    files = claim_files(list(map(Path, several)), problems)
     configurations = Configurations()
     loaded: list[Claim] = []
     places: dict[str, Place] = {}
     found: dict[Path, ClaimFile | None] = {}
-    for real in files.paths:
+    for real, path in files.paths.items():
         try:
-            document = files.read(real)
-            if document is None:
-                continue
-            found[real] = None
-            with _naming_code(document), allowing_code(allow_code):
-                file = _read(document)
-                problems += _same_id(document, file, places)
-                scaled = _scaled(document, file, configurations)
+            guard = about(path) if stopped is None else _apart(path, stopped)
+            with guard, allowing_code(allow_code):
+                document = files.read(real)
+                if document is None:
+                    continue
+                found[real] = None
+                with _naming_code(document):
+                    file = _read(document)
+                    problems += _same_id(document, file, places)
+                    scaled = _scaled(document, file, configurations)
                 if real in files.named or _is_meant(scaled, scale):
                     loaded.append(_at(document, scaled, scale))
                 else:
@@ -96,16 +116,22 @@ def load_claims(
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A claim file: its id and its scales, or every mistake in it."""
+    """A claim file: its id and its scales, every mistake in it, or a defect that it met."""
 
     path: Path
-    id: str
-    scales: tuple[ScaleName, ...]
-    problems: tuple[Problem, ...]
+    id: str = ""
+    scales: tuple[ScaleName, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    stopped: tuple[Stopped, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether it could be judged."""
+        return not self.problems and not self.stopped
 
 
 def check_files(
-    where: Sequence[Path], *, allow_code: bool = False
+    where: Sequence[Path], *, allow_code: Consent = False
 ) -> tuple[tuple[CheckedFile, ...], tuple[Problem, ...]]:
     """What loading says of each claim that is meant, at all its scales; and of the paths.
 
@@ -116,17 +142,20 @@ def check_files(
     configurations, places = Configurations(), dict[str, Place]()
     checked: list[CheckedFile] = []
     for real, path in files.paths.items():
+        stopped: list[Stopped] = []
         try:
-            document = files.read(real)
-            if document is None:
-                continue
-            with _naming_code(document), allowing_code(allow_code):
-                file = _read(document)
-                twice = tuple(_same_id(document, file, places))
-                _scaled(document, file, configurations)
-            checked.append(CheckedFile(path, file.id, file.declared, twice))
+            with _apart(path, stopped), allowing_code(allow_code):
+                document = files.read(real)
+                if document is None:
+                    continue
+                with _naming_code(document):
+                    file = _read(document)
+                    twice = tuple(_same_id(document, file, places))
+                    _scaled(document, file, configurations)
+                checked.append(CheckedFile(path, file.id, file.declared, twice))
         except SpecError as error:
-            checked.append(CheckedFile(path, "", (), error.problems))
+            checked.append(CheckedFile(path, problems=error.problems))
+        checked += (CheckedFile(path, stopped=(each,)) for each in stopped)
     read = {resolved(each.path) for each in checked}
     for folder, inside in files.folders.items():
         if not inside & read:
@@ -137,7 +166,7 @@ def check_files(
     return tuple(checked), tuple(problems)
 
 
-def read_measurement(text: str, file: str, *, allow_code: bool = False) -> MeasurementSpec:
+def read_measurement(text: str, file: str, *, allow_code: Consent = False) -> MeasurementSpec:
     """A measurement as a claim declares it, `{kind: rank, split: valid}`; ``file`` is its place.
 
     ShapeError with every mistake in it, CodeError for code from outside repro without consent.
@@ -163,13 +192,20 @@ def read_measurement(text: str, file: str, *, allow_code: bool = False) -> Measu
     return measurement
 
 
+def _apart(path: Path, stopped: list[Stopped]) -> AbstractContextManager[None]:
+    """Keep a defect that a file meets to that file."""
+    return apart(str(path), stopped, (ReproError,))
+
+
 @contextmanager
 def _naming_code(document: YamlDocument) -> Iterator[None]:
     """Refuse code from outside repro with all that a claim and its configurations name."""
     try:
         yield
     except CodeError as error:
-        raise CodeError(code_named(document) or error.found) from None
+        named = code_named(document)
+        places = {use: named.get(use, place) for use, place in error.found.items()}
+        raise CodeError(places if error.outside else named or error.found, error.outside) from None
 
 
 def _same_id(

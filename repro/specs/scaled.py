@@ -87,6 +87,12 @@ class ScaledClaim:
         for position, expectation in enumerate(self.expectations):
             yield ("expectations", position), expectation
 
+    def named(self) -> Iterator[tuple[Steps, Expectation]]:
+        """As ``placed``, of those of which every name is defined, so that a kind may look it up."""
+        for steps, each in self.placed():
+            if set(each.reads) <= self.measurements.keys() and set(each.of) <= self.arms.keys():
+                yield steps, each
+
     def decisive(self) -> Iterator[tuple[Steps, Expectation]]:
         """As ``placed``, of those that decide the verdict."""
         return ((steps, each) for steps, each in self.placed() if each.role == "decisive")
@@ -103,7 +109,9 @@ class ScaledClaim:
             design=self.design,
             arms={name: ArmFacts(arm.label, arm.first_seed) for name, arm in self.arms.items()},
             measurements={
-                name: MeasurementFacts(each.label, each.better, each.digits, each.censored_at)
+                name: MeasurementFacts(
+                    each.label, each.better, each.digits, each.censored_at, each.value_scale
+                )
                 for name, each in self.measurements.items()
             },
             min_seeds=self.seeds.min,

@@ -19,7 +19,7 @@ from scipy.special import fdtr, fdtrc, ndtr, stdtr
 
 from repro.errors import ClaimError
 from repro.stats.correlation import AssociationResult, MagnitudeResult
-from repro.stats.records import Arm, Sample, TestResult, summarise
+from repro.stats.records import ROUND_OFF, Arm, Sample, TestResult, summarise
 from repro.stats.stopping import SequentialResult
 from repro.stats.task_aggregates import Runs
 from repro.stats.trends import TrendResult
@@ -28,6 +28,7 @@ NAMES = {
     "welch": "Welch's test",
     "welch one-sided": "Welch's test, one-sided",
     "paired": "The paired t-test",
+    "paired one-sided": "The paired t-test, one-sided",
     "paired_permutation": "The permutation test within pairs",
     "tost paired": "The test of equivalence of pairs",
     "non_superiority paired": "The test of non-superiority of pairs",
@@ -44,6 +45,8 @@ NAMES = {
     "ratio": "The test of a ratio",
     "share": "The test of a share",
     "level": "The t-test of one sample",
+    "level near an end": "The t-test of one sample",
+    "level_items": "The exact test of all items together",
     "level_median": "The sign test of a median",
     "level_known_sd": "The z-test of one sample",
     "levene": "Levene's test of scatter",
@@ -82,6 +85,8 @@ NAMES = {
     "at least kendall": "A lower bound on the size of Kendall's correlation",
     "meta_analysis": "Random effects of tasks with equal weights",
     "meta_analysis inverse variance": "Random effects of tasks by Hartung and Knapp",
+    "meta_analysis by seed": "Random effects of tasks and of seeds",
+    "over_tasks improvement by seed": "Welch's test of mean ranks over tasks",
     "over_tasks iqm": "The test of interquartile means over tasks",
     "over_tasks mean": "The test of means over tasks",
     "over_tasks improvement": "The test of the probability of improvement over tasks",
@@ -93,10 +98,16 @@ NAMES = {
 ASSUME_ALIKE = {
     "student", "permutation", "brunner_munzel", "yuen", "trend jonckheere", "trend kendall",
 }  # fmt: skip
-"""Tests whose null is that the arms are alike: told as soon as unequal spreads are nearer."""
+"""Tests whose null is that the arms are alike.
+
+Of a design without values they are told as soon as unequal spreads are nearer.
+"""
 
 REFUTED = 0.01
 """Equal standard deviations count as refuted where the F-test has a p below this."""
+
+SAME = {"paired one-sided": "non_inferiority paired"}
+"""Tests that are another one at its border, and have its rates."""
 
 FEW_LOOKS = 2
 """So few planned looks hold their level: .052 at five and ten pairs, standard deviations 3:1."""
@@ -105,7 +116,7 @@ SEVERAL_LOOKS = 4
 """Beyond so many, planned looks are taken for looks at every number of pairs."""
 
 ALWAYS = {"normal", "t4"}
-"""Distributions that no sample of the usual size refutes."""
+"""What a design without values may have; of values heavy tails (t4) count where they are seen."""
 
 SEEN = {
     "t4": "heavy tails (t4)",
@@ -117,7 +128,7 @@ _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
 _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
 _ONE_ARM = (
-    *("level", "level_known_sd", "level_median"),
+    *("level", "level near an end", "level_items", "level_known_sd", "level_median"),
     *("eprocess_t one arm", "group_obf one arm"),
 )
 
@@ -152,7 +163,9 @@ class CellDesign:
     ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger;
     ``sd_ratio`` is the smaller arm's over the larger one's, ``None`` where it is not known, and
     ``df`` the degrees of freedom of both where these are not one less than the replicates.
-    ``shapes`` may hold ``lognormal`` (skewed) and ``collapsed`` (a few far away).
+    ``shapes`` may hold ``lognormal`` (skewed), ``collapsed`` (a few far away) and ``t4`` (heavy
+    tails). Where values were ``seen``, nothing else is supposed of them, nor unequal spreads that
+    they do not show.
     """
 
     n: int
@@ -160,6 +173,7 @@ class CellDesign:
     sd_ratio: float | None = None
     shapes: frozenset[str] = frozenset()
     df: tuple[int, int] | None = None
+    seen: bool = False
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -188,7 +202,15 @@ def designs_of(arms: Sequence[Arm]) -> tuple[CellDesign, ...]:
 
 def design_of_one(arm: Arm) -> CellDesign:
     """The design of a single sample of replicates, points, or differences within pairs."""
-    return CellDesign(summarise(arm).n, shapes=_shapes(arm))
+    return CellDesign(summarise(arm).n, shapes=_shapes(arm), seen=isinstance(arm, Sample))
+
+
+def design_of_points(x: Sequence[float], y: Sequence[float]) -> CellDesign:
+    """The design of points; their tails are heavy where they are together."""
+    shapes = (_shapes(Sample.of(*x)) | _shapes(Sample.of(*y))) - {"t4"}
+    if heavy_together(x, y):
+        shapes |= {"t4"}
+    return CellDesign(len(x), shapes=shapes, seen=True)
 
 
 def design_over_tasks(a: Runs, b: Runs) -> CellDesign:
@@ -203,7 +225,7 @@ def design_over_tasks(a: Runs, b: Runs) -> CellDesign:
     sds = [math.sqrt(float(each @ each) / size) for each, size in zip(about, df, strict=True)]
     ratio = sds[0] / sds[1] if sds[1] else None if sds[0] == 0 else math.inf
     shapes = frozenset[str]().union(*(_shapes(Sample.of(*map(float, each))) for each in about))
-    return CellDesign(few, None if few == many else many, ratio, shapes, (df[0], df[1]))
+    return CellDesign(few, None if few == many else many, ratio, shapes, (df[0], df[1]), seen=True)
 
 
 def level_of_effects(effects: Sequence[float]) -> str | None:
@@ -227,13 +249,18 @@ def _design_of_two(a: Arm, b: Arm) -> CellDesign | None:
     if spreads[1]:
         ratio = spreads[0] / spreads[1]
     n, others = summarise(small).n, summarise(large).n
-    return CellDesign(n, None if n == others else others, ratio, _shapes(a) | _shapes(b))
+    shapes, seen = _shapes(a) | _shapes(b), isinstance(a, Sample) and isinstance(b, Sample)
+    return CellDesign(n, None if n == others else others, ratio, shapes, seen=seen)
 
 
 def _shapes(arm: Arm) -> frozenset[str]:
     if not isinstance(arm, Sample):
         return frozenset()
-    seen = {"lognormal": skewed(arm.values), "collapsed": far_away(arm.values)}
+    seen = {
+        "lognormal": skewed(arm.values),
+        "collapsed": far_away(arm.values),
+        "t4": heavy_tailed(arm.values),
+    }
     return frozenset(name for name, yes in seen.items() if yes)
 
 
@@ -247,8 +274,10 @@ def measured_rates() -> tuple[MeasuredRate, ...]:
 
 
 @lru_cache(maxsize=64)
-def _rates_of(test: str) -> tuple[MeasuredRate, ...]:
-    return tuple(cell for cell in measured_rates() if cell.test == test)
+def rates_of(test: str) -> tuple[MeasuredRate, ...]:
+    """The cells of one test, or of the one that it is at its border."""
+    same = SAME.get(test, test)
+    return tuple(replace(cell, test=test) for cell in measured_rates() if cell.test == same)
 
 
 def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
@@ -302,8 +331,8 @@ def key_of(result: TestResult) -> str:
         return f"{result.test} one arm"
     if result.paired and "paired" not in result.test:
         return f"{result.test} paired"
-    if result.test == "welch" and result.alternative != "two-sided":
-        return "welch one-sided"
+    if result.test in ("welch", "paired") and result.alternative != "two-sided":
+        return f"{result.test} one-sided"
     if isinstance(result, AssociationResult):
         return f"association {result.method if result.clusters is None else 'clustered'}"
     if isinstance(result, MagnitudeResult):
@@ -322,22 +351,24 @@ def of_one_arm(key: str) -> bool:
 
 
 def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
-    every = _rates_of(test)
+    every = rates_of(test)
     if not every or design.n < 2:
         return []
     sizes = design.sizes
     if all(cell.others is None for cell in every):
         sizes = (design.n, design.n)
-    nearest = min({cell.sizes for cell in every}, key=lambda measured: _distance(measured, sizes))
+    nearest = min({cell.sizes for cell in every}, key=lambda measured: distance(measured, sizes))
     near = [
         cell
         for cell in every
-        if cell.sizes == nearest and cell.distribution in ALWAYS | design.shapes
+        if cell.sizes == nearest
+        and cell.distribution in ({"normal"} if design.seen else ALWAYS) | design.shapes
     ]
     return [cell for cell in near if _like(cell, design, near)]
 
 
-def _distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
+def distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
+    """How far two pairs of numbers of replicates are apart, as ratios count."""
     return math.hypot(*(math.log(a / b) for a, b in zip(pair, other, strict=True)))
 
 
@@ -347,7 +378,7 @@ def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) 
     over_tasks = cell.test.startswith(_TASKS)
     if ratio is None or (of_units(cell.test) and not over_tasks):
         return True
-    if design.alike and cell.test not in ASSUME_ALIKE:
+    if design.alike and (design.seen or cell.test not in ASSUME_ALIKE):
         return cell.sd_ratio == 1
     measured = {other.sd_ratio for other in near if other.distribution == cell.distribution}
     log = math.log(min(max(ratio, 1e-9), 1e9))
@@ -380,7 +411,8 @@ def _per_task(cell: MeasuredRate) -> str:
     few, many = cell.sizes
     seeds = f"{few} seeds" if few == many else f"{few} against {many} seeds"
     spreads = "" if cell.sd_ratio == 1 else f", standard deviations {_ratio(cell.sd_ratio)}"
-    return f"{seeds} per task{spreads}"
+    per = "on all tasks" if cell.test.endswith("by seed") else "per task"
+    return f"{seeds} {per}{spreads}"
 
 
 def _ratio(ratio: float) -> str:
@@ -392,6 +424,15 @@ LEVEL = 0.01
 
 FEWEST_SKEWED = 8
 """Values from which on the skewness has a test (D'Agostino 1970)."""
+
+FEWEST_HEAVY = 10
+"""Values from which on their kurtosis tells something: 1 % of normal samples are told at most."""
+
+MARDIA = {
+    10: 9.73, 12: 10.24, 15: 10.63, 20: 10.91, 30: 10.93,
+    50: 10.61, 100: 9.99, 200: 9.43, 500: 8.91, 1000: 8.63,
+}  # fmt: skip
+"""Numbers of points, and the kurtosis that 1 % of normal samples pass (100,000 draws or more)."""
 
 MOST_FAR = 10
 """So many values at one end are looked at, and never more than a third."""
@@ -414,6 +455,41 @@ def skewness_z(values: Sequence[float]) -> float:
     kurtosis /= (n - 2) * (n + 5) * (n + 7) * (n + 9)
     w_squared = math.sqrt(2 * (kurtosis - 1)) - 1
     return math.asinh(y / math.sqrt(2 / (w_squared - 1))) / math.sqrt(math.log(w_squared) / 2)
+
+
+def heavy_tailed(values: Sequence[float]) -> bool:
+    """Whether the tails are heavier than normal ones (Anscombe and Glynn 1983, one-sided)."""
+    n = len(values)
+    if n < FEWEST_HEAVY or min(values) == max(values):
+        return False
+    deviations = np.array(_deviations(values))
+    kurtosis = float(np.mean(deviations**4) / np.mean(deviations**2) ** 2)
+    mean = 3 * (n - 1) / (n + 1)
+    variance = 24 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5))
+    skewness = 6 * (n * n - 5 * n + 2) / ((n + 7) * (n + 9))
+    skewness *= math.sqrt(6 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)))
+    a = 6 + 8 / skewness * (2 / skewness + math.sqrt(1 + 4 / skewness**2))
+    share = (1 - 2 / a) / (1 + (kurtosis - mean) / math.sqrt(variance) * math.sqrt(2 / (a - 4)))
+    z = (1 - 2 / (9 * a) - math.copysign(abs(share) ** (1 / 3), share)) / math.sqrt(2 / (9 * a))
+    return float(ndtr(-z)) <= LEVEL
+
+
+def heavy_together(x: Sequence[float], y: Sequence[float]) -> bool:
+    """Whether points scatter with heavier tails than normal ones, whatever their correlation.
+
+    Mardia's kurtosis: the mean fourth power of the distances from the mean, in standard
+    deviations along every direction, is beyond that of 1 % of normal samples (simulated).
+    """
+    n = len(x)
+    points = np.array([_deviations(x), _deviations(y)]) if min(map(np.ptp, (x, y))) else None
+    if n < FEWEST_HEAVY or points is None:
+        return False
+    covariance = points @ points.T / n
+    if np.linalg.det(covariance) <= ROUND_OFF * covariance[0, 0] * covariance[1, 1]:
+        return False
+    squares = np.sum(points * np.linalg.solve(covariance, points), axis=0)
+    limit = np.interp(math.log(n), np.log(list(MARDIA)), list(MARDIA.values()))
+    return bool(np.mean(squares**2) > limit)
 
 
 def far_away(values: Sequence[float]) -> bool:

@@ -10,12 +10,13 @@ from typing import Literal, TypeAlias
 from scipy.special import bdtr, bdtrc, chdtrc, ndtr, ndtri
 
 from repro.errors import ClaimError, TooFewError
+from repro.schema.value_scale import ValueScale
+from repro.stats.bounded_mean import bounded_level, needs_range
 from repro.stats.contrast import Contrast
 from repro.stats.records import (
     Arm,
     Interval,
     Sample,
-    Summary,
     TestResult,
     beyond,
     check_alpha,
@@ -38,24 +39,27 @@ class MedianResult(TestResult):
     beyond: Literal["", "<", ">"] = ""
 
 
-def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> TestResult:
+def mean_level(
+    arm: Arm, *, side: Side, limit: float, alpha: float = 0.05, scale: ValueScale | None = None
+) -> TestResult:
     """One-sided t-test: is the mean at most (or at least) ``limit``, in the arm's units?
 
     ``p`` is that of a mean beyond the limit, ``p_opposite`` that of one within it, each with
     ``n - 1`` degrees of freedom; ``effect`` is the mean, and its interval has level
-    ``1 - 2 alpha``, so that it lies within the limit exactly where ``p < alpha``. Where all
-    replicates agree, which rounded values do by chance, there is no t and no interval: the result
-    is ``exact``, and p is the chance ``1 / 2 ** n`` that all lie on their side of the limit where
-    half of all values do. Needs normal values, or many: with skewed ones the level is that of the
-    committed tables.
+    ``1 - 2 alpha``, so that it lies within the limit exactly where ``p < alpha``. Needs normal
+    values, or many: with skewed ones the level is that of the committed tables. Near an end of a
+    declared ``scale`` the result is that of ``bounded_level``.
 
-    ``ClaimError`` for fewer than two replicates and for a summary without standard deviation.
-    Student 1908.
+    ``ClaimError`` for fewer than two replicates, for a summary without standard deviation, and for
+    replicates that all agree, which rounded values do by chance. Student 1908.
     """
     low, high = _region(side, limit, alpha)
     summary = summarise(arm)
-    if summary.spread == 0:
-        return _all_equal(summary, side, limit, alpha)
+    equal = summary.spread == 0
+    if scale is not None and isinstance(arm, Sample) and needs_range(arm, limit, scale):
+        return bounded_level(arm, scale, at_least=side == "at_least", limit=limit, alpha=alpha)
+    if equal:
+        raise ClaimError(EQUAL.format(summary.n, summary.mean))
     contrast = Contrast(summary.mean, summary.standard_error, summary.n - 1)
     less, greater = contrast.p_less(limit), contrast.p_greater(limit)
     return TestResult(
@@ -74,22 +78,12 @@ def mean_level(arm: Arm, *, side: Side, limit: float, alpha: float = 0.05) -> Te
     )
 
 
-def _all_equal(summary: Summary, side: Side, limit: float, alpha: float) -> TestResult:
-    """Of replicates that agree: the sign test of the side of the limit on which they lie."""
-    low, high = _region(side, limit, alpha)
-    outside = (summary.mean, limit) if side == "at_most" else (limit, summary.mean)
-    chances = (1.0, 0.5**summary.n) if beyond(*outside) else (0.5**summary.n, 1.0)
-    return TestResult(
-        test="level",
-        effect=summary.mean,
-        alpha=alpha,
-        n=(summary.n,),
-        p=chances[0],
-        p_opposite=chances[1],
-        low=low,
-        high=high,
-        exact=True,
-    )
+EQUAL = (
+    "all {} replicates are {:.9g}, which says nothing of how values scatter, and so nothing of "
+    "their mean; declare `range` and `items` of the measurement where a value is a share of items, "
+    "or write more digits, or claim it of the median (`statistic: median`)"
+)
+"""Why there is no test of a mean: equal values have none, and p of a median is no p of a mean."""
 
 
 def mean_level_known_sd(

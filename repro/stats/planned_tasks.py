@@ -11,13 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtr
 
-from repro.stats.coefficients import POWER_SEED
+from repro.stats.coefficients import POWER_SEED, midranks
 from repro.stats.planning import PlannedTest
 from repro.stats.power import PairedDesign, power_above, power_equivalence, smallest_size
 from repro.stats.simulated import DRAWS
 from repro.stats.task_aggregates import Aggregate
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
+
+Kernel: TypeAlias = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 HALF = 0.5
 """The probability of improvement of arms that are alike."""
@@ -46,13 +48,18 @@ class PlannedOverTasks(PlannedTest):
     units: ClassVar[str] = "runs per task"
 
     @property
+    def kernel(self) -> Kernel:
+        """Effect, standard error and degrees of freedom of each draw."""
+        return KERNELS[self.aggregate]
+
+    @property
     def claims_smallness(self) -> bool:
         return self.high is not None or self.least < 0
 
     @property
     def decide(self) -> Callable[[Array, Array, float], npt.NDArray[np.bool_]]:
         """Of runs (draws, tasks, n): does the gain lie within the region, one-sided?"""
-        kernel = KERNELS[self.aggregate]
+        kernel = self.kernel
 
         def decide(a: Array, b: Array, alpha: float) -> npt.NDArray[np.bool_]:
             effect, se, df = kernel(a, b)
@@ -95,6 +102,21 @@ class PlannedOverTasks(PlannedTest):
     def seeds(self, power: float) -> int | None:
         most = max(self.n[0], min(100, MOST_RUNS // self.tasks))
         return smallest_size(self.chance, target=power, cap=most)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBySeed(PlannedOverTasks):
+    """The probability of improvement by runs of all tasks, which go wholly together: as of one."""
+
+    tasks: int = 1
+    aggregate: Aggregate = "improvement"
+
+    name: ClassVar[str] = "the probability of improvement by seed"
+    units: ClassVar[str] = "seeds"
+
+    @property
+    def kernel(self) -> Kernel:
+        return _of_ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +196,23 @@ def _of_improvement(a: Array, b: Array) -> tuple[Array, Array, Array]:
     return placed[0].mean((1, 2)), *_satterthwaite(np.concatenate(variances, axis=1), n - 1.0)
 
 
+def _of_ranks(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Ranks among both arms, as shares of their number, averaged over the tasks of each run."""
+    n = a.shape[2]
+    ranks = midranks(np.concatenate((a, b), axis=-1)).mean(1) / (2 * n)
+    first, second = ranks[:, :n], ranks[:, n:]
+    errors = [np.maximum(x.var(-1, ddof=1) / n, 1 / n**4) for x in (first, second)]
+    found = _satterthwaite(np.stack(errors, axis=1), n - 1.0)
+    return HALF + first.mean(-1) - second.mean(-1), *found
+
+
 def _satterthwaite(variances: Array, df: float) -> tuple[Array, Array]:
     """Standard error and degrees of freedom, from the variances (draws, parts) of all parts."""
     total = variances.sum(-1)
     return np.sqrt(total), total**2 / ((variances**2).sum(-1) / df)
 
 
-KERNELS: Mapping[Aggregate, Callable[[Array, Array], tuple[Array, Array, Array]]] = {
+KERNELS: Mapping[Aggregate, Kernel] = {
     "mean": _of_means,
     "iqm": _of_interquartile_means,
     "improvement": _of_improvement,

@@ -51,7 +51,7 @@ class Heterogeneity:
     p: float
 
 
-class _Within(NamedTuple):
+class Within(NamedTuple):
     """The variance of each task's effect that its runs make, and its degrees of freedom."""
 
     variances: Array
@@ -95,7 +95,7 @@ def meta_analysis(
     fewest = 2 if weights == "inverse_variance" else 1
     names, first, second = matched_tasks(a, b, fewest=fewest)
     effects = np.array([x.mean() - y.mean() for x, y in zip(first, second, strict=True)])
-    within = _within(first, second)
+    within = within_tasks(first, second)
     shares, tau_squared = _weighed(weights, effects, within)
     largest = max(float(np.abs(runs).max()) for runs in (*first, *second))
     contrast = hartung_knapp(effects, shares, largest=largest)
@@ -121,9 +121,7 @@ def meta_analysis(
     )
 
 
-def _weighed(
-    weights: Weights, effects: Array, within: _Within | None
-) -> tuple[Array, float | None]:
+def _weighed(weights: Weights, effects: Array, within: Within | None) -> tuple[Array, float | None]:
     """The weight of each task, and tau squared where that is part of it."""
     if weights == "equal":
         return np.ones(len(effects)), None
@@ -197,7 +195,7 @@ def heterogeneity(effects: Array, variances: Array, df: Array) -> Heterogeneity:
     )
 
 
-def _within(a: Runs, b: Runs) -> _Within | None:
+def within_tasks(a: Runs, b: Runs) -> Within | None:
     """What the runs of each task say of its effect; None where those of some task do not vary."""
     parts = [[_variance(runs) for runs in pair] for pair in zip(a, b, strict=True)]
     sizes = [[len(runs) - 1 for runs in pair] for pair in zip(a, b, strict=True)]
@@ -208,7 +206,7 @@ def _within(a: Runs, b: Runs) -> _Within | None:
         sum(part**2 / size for part, size in zip(pair, n, strict=True))
         for pair, n in zip(parts, sizes, strict=True)
     ]
-    return _Within(variances, variances**2 / np.array(shares))
+    return Within(variances, variances**2 / np.array(shares))
 
 
 def _variance(runs: Array) -> float:

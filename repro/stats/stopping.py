@@ -35,6 +35,13 @@ def tails_of(kind: Kind) -> int:
     return 1 if kind == "difference" else 2
 
 
+def one_sided(result: TestResult) -> bool:
+    """Whether its p is that of one side: all are, but for tests that were asked for both."""
+    if isinstance(result, SequentialResult):
+        return result.tails != 1
+    return result.alternative != "two-sided"
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a claim asserts of mean A minus mean B: that it lies between ``low`` and ``high``.

@@ -218,7 +218,7 @@ def _of_interquartile_means(a: Runs, b: Runs, better: Better) -> _Parts:
         ordered = np.sort(np.concatenate(arm))
         cut = _cut(len(ordered))
         kept = len(ordered) - 2 * cut
-        means.append(float(ordered[cut : len(ordered) - cut].mean()))
+        means.append(interquartile_mean(ordered))
         low, high = ordered[cut], ordered[-cut - 1]
         for runs in arm:
             variance = len(runs) * float(np.clip(runs, low, high).var(ddof=1)) / (kept * (kept - 1))
@@ -288,6 +288,12 @@ def _shares_beyond(drawn: Array) -> tuple[Callable[[float], float], Callable[[fl
         return (1 + int(np.count_nonzero(beyond))) / (len(drawn) + 1)
 
     return (lambda limit: share(drawn <= limit)), (lambda limit: share(drawn >= limit))
+
+
+def interquartile_mean(values: Array) -> float:
+    """The mean of the middle half of the values."""
+    cut = _cut(len(values))
+    return float(np.sort(values)[cut : len(values) - cut].mean())
 
 
 def _cut(size: int) -> int:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from repro.errors import StoreError, StoreUnreachableError
+from repro.files import sweep
 from repro.store.sealed import (
     KEY,
     MARKER,
@@ -37,6 +38,9 @@ from repro.store.sealed import (
 
 LEDGER = "looks"
 """The folder of a store that holds what was registered and looked at."""
+
+OUTPUTS = "outputs"
+"""The folder of a store that holds what programs left, as a store of its own."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _SHARD = re.compile(r"[0-9a-f]{2}")
@@ -96,7 +100,7 @@ def check_root(root: Path) -> bool:
         raise _unreachable(root, error) from error
     if MARKER not in names:
         folders = {name for name, is_folder in names.items() if is_folder}
-        ours = {name for name in folders if name == LEDGER or _SHARD.fullmatch(name)}
+        ours = {name for name in folders if name in {LEDGER, OUTPUTS} or _SHARD.fullmatch(name)}
         others = names.keys() - ours - {"lost+found"}
         foreign = sorted(name for name in others if not name.startswith("."))
         if foreign:
@@ -131,9 +135,12 @@ def read_identity(root: Path) -> str | None:
 def prepare_root(root: Path) -> str:
     """Make sure that a store is there, with its marker; gives its identity.
 
-    Of several processes that do so at once, one makes the marker, and all give what it says.
+    Of several processes that do so at once, one makes the marker, and all give what it says. What
+    one that was killed has left of it is removed.
     """
     there = check_root(root)
+    with suppress(OSError):
+        sweep(root, f".*{MARKER}.*.tmp")
     found = read_identity(root) if there else None
     if found is not None:
         return found

@@ -9,11 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from repro.digest import digest
 from repro.errors import StoreError
-from repro.schema.base import Spec
 from repro.store.artefacts import (
     HISTORY,
     PROGRESS,
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 
 
 MEASUREMENTS = "measurements"
-R = TypeVar("R", bound=Spec)
+R = TypeVar("R", bound=BaseModel)
 
 
 class StoreReader:
@@ -206,7 +205,9 @@ class StoreReader:
                 raise damaged(path, f"has {size:,} bytes", f"{artefact.bytes:,}")
 
     def check(self, key: str) -> None:
-        """Read all evidence that a committed run left; StoreError if any of it is bad."""
+        """Read all that a committed run left, its provenance too; StoreError if any is bad."""
+        path = self.folder(key) / PROVENANCE
+        _validate(RunProvenance, path, read_sealed(path) or {})
         stored = self.check_numbers(key)
         for path, artefact in self._large(key, self.record(key), stored):
             found = digest_of(path)

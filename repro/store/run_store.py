@@ -45,7 +45,7 @@ from repro.store.artefacts import (
 from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
 from repro.store.reading import MEASUREMENTS, StoreReader
 from repro.store.sealed import exists, is_folder, make_folder, read_bytes, seal, write_atomically
-from repro.trainers.run import RunSpec
+from repro.trainers.run import Keyed
 from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class RunStore(StoreReader):
         with hold(self.root, key, self.prepare()) as held:
             yield held
 
-    def working_folder(self, run: RunSpec) -> Path:
+    def working_folder(self, run: Keyed) -> Path:
         """The folder of a run that is to be trained, with its specification in it."""
         folder = self._run_folder(run.key)
         if read_bytes(folder / SPEC) is None:
@@ -104,7 +104,7 @@ class RunStore(StoreReader):
 
     def put_run(
         self,
-        run: RunSpec,
+        run: Keyed,
         *,
         history: Sequence[Mapping[str, Scalar]],
         weights: Arrays | None,

@@ -81,6 +81,11 @@ class Training(Spec):
         return ()
 
     @property
+    def seeded(self) -> bool:
+        """Whether a seed decides what is drawn; else runs differ by chance alone."""
+        return True
+
+    @property
     def parameters(self) -> int | None:
         """Number of parameters of the model, where it is known."""
         return None

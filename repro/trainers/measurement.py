@@ -29,8 +29,9 @@ from pydantic import (
 from repro.digest import digest
 from repro.errors import DataError
 from repro.plugins import load_object
-from repro.schema.base import Censored, ObjectName, Positive, Spec
+from repro.schema.base import Censored, Count, ObjectName, Positive, Size, Spec
 from repro.schema.messages import Words
+from repro.schema.value_scale import ValueScale, scale_mistakes
 from repro.series import BestBy, NumberName, Reduction, not_finite
 from repro.trainers.base import LEAST_TOKENS, Training, revisions_of, too_short
 from repro.trainers.curve import Curve, CurveMark, CurveWords
@@ -205,6 +206,11 @@ class MeasurementSpec(Spec):
     @property
     def censored_at(self) -> float | None:
         """From which value on it says only that it is as large, or larger; None where nowhere."""
+        return None
+
+    @property
+    def value_scale(self) -> ValueScale | None:
+        """The values that it can have, where they are declared."""
         return None
 
     @property
@@ -424,13 +430,17 @@ class Reported(DeclaredMeasurement):
     ``from`` is its name in the results of a program, ``reduce`` which of a series of them it is.
     ``granularity`` is the step between values that can be told apart: 0.01 for an accuracy in
     percent of 10,000 examples. Where it is absent, it is guessed from the values. ``censored`` is
-    the budget of a time: the values of runs that did not get there.
+    the budget of a time: the values of runs that did not get there. ``range`` are the least and
+    the largest value that can be, such as [0, 1]; a value outside is refused. ``items`` says that a
+    value is the share of so many that a run got right, from the one end of the range to the other.
     """
 
     lies_open: ClassVar[bool] = True
 
     kind: Literal["reported"]
     granularity: Positive | None = None
+    range: tuple[Size, Size] | None = None
+    items: Count | None = None
     from_: Annotated[NumberName | None, Field(alias="from")] = None
     reduce: Reduction | None = None
     censored: Censored | None = None
@@ -439,7 +449,7 @@ class Reported(DeclaredMeasurement):
     def _as_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         document: dict[str, Any] = handler(self)
         found = {"from": document.pop("from_", None)}
-        found |= {key: document.pop(key, None) for key in ("reduce", "censored")}
+        found |= {key: document.pop(key, None) for key in ("range", "items", "reduce", "censored")}
         return document | {key: value for key, value in found.items() if value is not None}
 
     @property
@@ -467,9 +477,18 @@ class Reported(DeclaredMeasurement):
             "which flatters runs that scatter more."
         )
 
+    def mistakes(self) -> Iterator[tuple[str, Words]]:
+        """A range without values, and items whose steps are not known, or are declared twice."""
+        yield from scale_mistakes(self.range, self.items, self.granularity)
+
     def least_step(self) -> float | None:
-        return self.granularity
+        return self.granularity if self.value_scale is None else self.value_scale.step
 
     @property
     def censored_at(self) -> float | None:
         return None if self.censored is None else self.censored.at
+
+    @property
+    def value_scale(self) -> ValueScale | None:
+        low, high = self.range or (0.0, 0.0)
+        return ValueScale(low, high, self.items, self.granularity) if low < high else None

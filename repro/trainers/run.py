@@ -7,7 +7,7 @@ its numbers and of nothing else: no host, no path, no device, no name of a claim
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal, Protocol
 
 from pydantic import Field
 
@@ -15,6 +15,18 @@ from repro.digest import digest
 from repro.schema.base import Spec
 from repro.trainers.base import older_revisions
 from repro.trainers.table import AnyTraining, Measurable
+
+ENDED: Final = "checkpoint-ended.json"
+"""In a working folder: what is run there has ended, and is to be recorded before anything else."""
+
+
+class Keyed(Protocol):
+    """What a store keeps under a key, which is the digest of its identity."""
+
+    @property
+    def key(self) -> str: ...
+
+    def identity(self) -> dict[str, Any]: ...
 
 
 class RunSpec(Spec):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, Union
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
+from repro.consent import require_consent
 from repro.errors import DataError
-from repro.plugins import Table, class_of_others, load_object, require_consent
+from repro.plugins import Table, class_of_others, load_object
 from repro.schema.base import open_union
 from repro.trainers.base import TRAINER_NAME, Training
 from repro.trainers.derived import DerivedMeasurement

@@ -30,7 +30,7 @@ from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.trainers.base import Training
 from repro.trainers.measurement import Measured, MeasurementSpec
-from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.run import Keyed, PlannedRun, RunSpec
 from repro.trainers.table import TRAINERS
 
 if TYPE_CHECKING:
@@ -307,6 +307,24 @@ class Trainer(ABC, Generic[S]):
         ``corpus`` is what ``load`` gave. Each run has a folder for what it is to be taken up from
         after a stop.
         """
+
+    def source(self, run: RunSpec) -> Keyed | None:
+        """What a run is read from, if that is recorded apart from what is read of it.
+
+        ``train`` then gives what is recorded, of one run at a time, and ``read`` the run.
+        """
+        return None
+
+    def read(self, run: RunSpec, left: Mapping[str, bytes]) -> Finished:
+        """A run, read from the files of its ``source``.
+
+        ReadingError for what cannot be read, NotKeptError where training again would help.
+        """
+        raise NotImplementedError
+
+    def reading(self, spec: S) -> str:
+        """What says how a run is read: where one cannot be, no other with the same can."""
+        return spec.digest()
 
     @abstractmethod
     def measurer(

@@ -312,7 +312,7 @@ def tune(search: Search, options: RunOptions) -> Tuned:
         except CodeError as error:
             places = {code.use: code.arm for code in search.code}
             located = {use: places.get(use, search.document.file) for use in error.found}
-            raise CodeError(located) from None
+            raise CodeError(located, error.outside) from None
         outcomes = [outcome(trial, options.store) for trial in found]
         done += outcomes
         best = Tuned(search, tuple(done)).best.trial

@@ -81,6 +81,7 @@ def test_the_grades_stand_in_the_order_of_the_rules():
         "DECISION-FRAGILE",
         "INCONSISTENT",
         "NOT-BY-T-TEST",
+        "NOT-BY-COUNTS",
         "CONSISTENT-IF",
         "CONSISTENT",
         "NOT-CHECKABLE",

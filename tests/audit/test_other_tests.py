@@ -96,10 +96,13 @@ def test_pairs_need_arms_of_one_size() -> None:
         PrintedComparison("x", *arms, PrintedNumber.read("0.03"), test="wilcoxon")
 
 
-def accuracies(mean: str, n: int, items: int, other: str = "90.00") -> Audited:
+def accuracies(
+    mean: str, n: int, items: int, other: str = "90.00", samples: int | None = 1
+) -> Audited:
     """The audit of a printed accuracy against another one that is possible."""
-    arms = (PrintedArm.read(mean, "0.5", n), PrintedArm.read(other, "0.5", n))
-    (row,) = audit([PrintedComparison("x", *arms, items=items)])
+    sd = "0.5" if n > 1 else None
+    arms = (PrintedArm.read(mean, sd, n), PrintedArm.read(other, sd, n))
+    (row,) = audit([PrintedComparison("x", *arms, items=items, samples=samples)])
     return row
 
 
@@ -125,6 +128,84 @@ def test_an_impossible_accuracy_is_inconsistent(
     assert row.grade is Grade.INCONSISTENT
     assert row.findings[0].startswith(f"Mean {mean} of arm A cannot be")
     assert all(end in row.findings[0] for end in nearest)
+    assert "unless" not in row.findings[0]
+    undeclared = accuracies(mean, n, items, samples=None)
+    assert undeclared.grade is Grade.NOT_BY_COUNTS
+    assert undeclared.findings[0].startswith(row.findings[0][:-1])
+    assert ", unless a score is itself an average" in undeclared.findings[0]
+
+
+@pytest.mark.parametrize(
+    ("mean", "items"), [("28.8", 164), ("67.0", 164), ("79.8", 30), ("63.6", 30)]
+)
+def test_published_averages_of_samples_are_not_accused(mean: str, items: int) -> None:
+    """Codex and GPT-4 on HumanEval, DeepSeek-R1 on AIME: of one model, of samples per problem."""
+    row = accuracies(mean, 1, items, mean, samples=None)
+    assert row.grade is Grade.NOT_BY_COUNTS
+    assert "say how many `samples` an item has" in row.findings[0]
+    sampled = accuracies(mean, 1, items, mean, samples=64)
+    assert sampled.grade is Grade.NOT_CHECKABLE
+    assert not any("cannot be" in said for said in sampled.findings)
+
+
+def test_an_accuracy_beyond_all_answers_is_no_average_of_any_kind() -> None:
+    assert accuracies("101.2", 1, 164, samples=None).grade is Grade.INCONSISTENT
+
+
+def test_a_single_run_is_checked_by_its_items_alone(tmp_path: Path) -> None:
+    """A t-test needs two; samples need the items of which they are."""
+    header = "id,mean_a,sd_a,n_a,mean_b,sd_b,n_b,p,items,samples\n"
+    path = tmp_path / "t.csv"
+    path.write_text(header + "x,28.8,,1,67.1,,1,,164,1\n")
+    (row,) = audit_paths([path])[0].rows
+    assert row.grade is Grade.INCONSISTENT
+    assert any("no p can be computed with fewer than two" in said for said in row.findings)
+    path.write_text(header + "x,28.8,,1,67.1,,1,,,4\n")
+    with pytest.raises(SpecError) as caught:
+        audit_paths([path])
+    assert "column n_a: a test needs at least 2 replicates in each arm, not 1" in str(caught.value)
+    path.write_text(header + "x,28.8,,2,67.1,,2,,,4\n")
+    with pytest.raises(SpecError, match="column samples: samples are answers to each item"):
+        audit_paths([path])
+
+
+def printed_as(seeds: int, beside: str, rows: int = 8, p: str = "") -> tuple[Audited, ...]:
+    """A table of Welch tests, what is printed beside its means, and a p that replaces the first."""
+    generator = np.random.default_rng(seeds)
+    factor = {"sd": 1.0, "se": seeds**-0.5, "ci": stats.t.ppf(0.975, seeds - 1) * seeds**-0.5}[
+        beside
+    ]
+    made = []
+    for index in range(rows):
+        a, b = generator.normal(70, 1, seeds), generator.normal(69, 1, seeds)
+        first, second = (
+            PrintedArm.read(f"{x.mean():.2f}", f"{x.std(ddof=1) * factor:.2f}", seeds)
+            for x in (a, b)
+        )
+        value = f"{stats.ttest_ind(a, b, equal_var=False).pvalue:.4f}"
+        text = p if p and not index else value
+        made.append(PrintedComparison(f"row_{index}", first, second, PrintedNumber.read(text)))
+    return audit(made)
+
+
+@pytest.mark.parametrize("seeds", [3, 5, 10])
+@pytest.mark.parametrize(("beside", "words"), [("se", "standard errors"), ("ci", "95 % intervals")])
+def test_standard_errors_printed_as_deviations_are_recognised(
+    seeds: int, beside: str, words: str
+) -> None:
+    """Over the whole table: each row is consistent if they are that."""
+    for row in printed_as(seeds, beside):
+        assert row.grade in (Grade.CONSISTENT_IF, Grade.DECISION_FRAGILE)
+        assert words in row.findings[0]
+        assert row.grade is Grade.DECISION_FRAGILE or words in row.condition
+
+
+@pytest.mark.parametrize("beside", ["sd", "se"])
+def test_one_wrong_p_stays_what_it_is(beside: str) -> None:
+    """No reading of the deviations explains it away."""
+    (first, *rest) = printed_as(5, beside, p="0.5013")
+    assert first.grade is Grade.NOT_BY_T_TEST
+    assert not any("standard errors" in row.condition for row in rest)
 
 
 def test_an_accuracy_over_many_items_says_nothing() -> None:
@@ -140,7 +221,7 @@ def test_a_table_names_its_test_set_and_its_test(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(header + "x,93.47,0.5,3,90.00,0.5,3,0.01,mann-whitney,100\n")
     (found,) = audit_paths([path])
-    assert found.rows[0].grade is Grade.INCONSISTENT
+    assert found.rows[0].grade is Grade.NOT_BY_COUNTS
     path.write_text(header + "x,93.47,0.5,3,90.00,0.5,3,0.01,ranks,0\n")
     with pytest.raises(SpecError) as caught:
         audit_paths([path])

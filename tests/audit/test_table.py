@@ -256,4 +256,4 @@ def test_what_is_no_file_is_refused(tmp_path):
 def test_the_columns_are_these():
     """The names of the columns are an interface."""
     assert ",".join(REQUIRED) == HEADER
-    assert [*COLUMNS[len(REQUIRED) :]] == ["alpha", "test", "tails", "family", "items"]
+    assert [*COLUMNS[len(REQUIRED) :]] == ["alpha", "test", "tails", "family", "items", "samples"]

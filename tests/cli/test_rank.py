@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -124,6 +126,16 @@ def test_a_figure_that_cannot_be_written_costs_no_result(rows: Path, tmp_path: P
     assert printed.returncode == 5
     assert "rank 13 by Press's threshold" in printed.stdout
     assert "a.svg: No such file or directory\n  expected: a place" in printed.stderr
+
+
+def test_what_a_kill_has_left_of_a_spectrum_is_swept(rows: Path, tmp_path: Path) -> None:
+    """Beside the file that is written, of that file alone, and not what is written right now."""
+    left = {".s.npy.a.tmp": 3600, ".s.npy.b.tmp": 0, ".other.npy.a.tmp": 3600}
+    for name, seconds in left.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time.time() - seconds,) * 2)
+    assert repro("rank", rows, "--spectrum", tmp_path / "s.npy").returncode == 0
+    assert {each.name for each in tmp_path.glob(".*")} == {*left} - {".s.npy.a.tmp"}
 
 
 def test_lims_bound(rows: Path, tmp_path: Path) -> None:

@@ -69,13 +69,16 @@ def test_a_variable_before_the_program_is_set_by_env() -> None:
         ("python train.py seed={seed} hydra.run.dir={out}", "hydra"),
         ("python train.py +trainer.seed={seed}", "hydra"),
         ("env SEED={seed} python train.py", "flags"),
-        ("python train.py --seed={seed}", "flags"),
+        ("python train.py --seed={seed}", "equals"),
+        ("python train.py --seed={seed} --lr 1", "equals"),
+        ("python train.py --seed {seed} --lr=1", "flags"),
     ],
 )
 def test_arguments_are_written_as_the_command_writes_its_own(command: str, style: str) -> None:
     said, training = written(command)
     assert training.style == style
-    assert ("name=value" in said) == (style == "hydra")
+    assert (" name=value" in said) == (style == "hydra")
+    assert ("--name=value" in said) == (style == "equals")
 
 
 @pytest.mark.parametrize(
@@ -91,6 +94,87 @@ def test_where_the_program_leaves_its_numbers_can_be_said(file: str, declared: s
     assert f"its results are read from {file}, as 'error'" in said
     assert declared in Path("lower_error.claim.yaml").read_text(encoding="utf-8")
     assert file in (training.results.file, training.results.csv, training.results.jsonl)
+
+
+def test_what_it_prints_can_be_said_too() -> None:
+    """Although the command has `{out}`."""
+    said, training = written("sh sim {seed} {out}", "--results", "stdout")
+    assert "its results are read from the lines of its output that have 'error'" in said
+    assert training.results.stdout is not None
+
+
+def test_a_tracker_can_be_said_too() -> None:
+    _, training = written("sh sim {seed} {out}", "--results", "tensorboard:{out}/logs")
+    assert training.results.tensorboard == "{out}/logs"
+
+
+# a command that is run once
+
+TRAINS = """
+import json, os, sys
+open("begun", "a").write(sys.argv[1] + chr(10))
+print("step 1 error: 2.5, val loss 3.5")
+if len(sys.argv) > 2:
+    with open(os.path.join(sys.argv[2], "all_results.json"), "w") as file:
+        json.dump({"eval_error": 1.5, "error": 1.25}, file)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "measure", "place"),
+    [
+        ("python train.py {seed} {out}", "eval_error", "{out}/all_results.json"),
+        ("python train.py {seed}", "error", "the lines of its output that have 'error'"),
+        (
+            "python train.py {seed} {out}",
+            "val loss",
+            "the lines of its output that have 'val loss'",
+        ),
+    ],
+)
+def test_a_command_that_is_run_once_says_where_its_numbers_are(
+    command: str, measure: str, place: str
+) -> None:
+    Path("train.py").write_text(TRAINS)
+    asked = ("--command", command, "--better", "lower", "--measure", measure, *GIVEN, "--try")
+    done = repro("new", *asked)
+    assert done.returncode == 0, done.stderr
+    assert "the command was run once, with the seed 0: " in done.stdout
+    assert f"its results are read from {place}" in done.stdout
+    assert Path("begun").read_text() == "0\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "measure", "said"),
+    [
+        ("python train.py {seed} {out}", "bleu", "expected: eval_error, error, val loss"),
+        ("python train.py {seed} {out}", "eval_eror", "did you mean 'eval_error'?"),
+        ("python train.py {seed} {lr}", "error", "cannot be run while {lr} has no value"),
+        ("python gone.py {seed}", "error", "the program ended with status 2"),
+        ("gone {seed}", "error", "gone: cannot be started"),
+    ],
+)
+def test_a_command_that_is_run_once_and_does_not_help(
+    command: str, measure: str, said: str
+) -> None:
+    """Nothing is written; what is there is said."""
+    Path("train.py").write_text(TRAINS)
+    asked = ("--command", command, "--better", "lower", "--measure", measure, *GIVEN, "--try")
+    done = repro("new", *asked)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not list(Path().glob("*.yaml"))
+
+
+def test_without_a_seed_both_ways_are_advised() -> None:
+    """A variable that the program reads, or runs that are said to have no seed."""
+    asked = ("--command", "python train.py", "--better", "lower", "--measure", "error", *GIVEN)
+    done = repro("new", *asked)
+    assert done.returncode == 2
+    assert "SEED={seed} python train.py" in done.stderr
+    assert "--unseeded" in done.stderr
+    _, training = written("python train.py", "--unseeded")
+    assert training.unseeded
 
 
 def test_results_are_those_of_a_program() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from repro.evidence.imports import databases
-from repro.evidence.imports.tensorboard import crc32c, masked
+from repro.evidence.imports.inside.events import crc32c, masked
 from tests.evidence.test_imports import (
     claim,
     files,

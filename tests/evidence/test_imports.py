@@ -18,7 +18,7 @@ import pytest
 from repro.errors import DataError, ReproError
 from repro.evidence.imported import ImportedBase
 from repro.evidence.imports.importer import FilesRead
-from repro.evidence.imports.tensorboard import masked
+from repro.evidence.imports.inside.events import masked
 from repro.judging.document import ReadFilesPart
 from repro.judging.gather import read_tables
 from repro.report.write import read_document

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.evidence.imports import inspect_logs
+from repro.evidence.imports import reader
 from tests.evidence.test_imports import claim, read, refused, unpacked, written
 
 ZSTANDARD = sys.version_info >= (3, 14) or importlib.util.find_spec("backports") is not None
@@ -60,7 +60,7 @@ def test_zstandard_that_nothing_reads_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where Python has no Zstandard, and it is not installed."""
-    monkeypatch.setattr(inspect_logs, "_zipfile", lambda: zipfile)
+    monkeypatch.setattr(reader, "_packages", list)
     path = logs(unpacked(tmp_path, FIXTURE), "eval")
     if sys.version_info >= (3, 14):
         check(path)

@@ -20,12 +20,16 @@ from repro.evidence.csv_table import MAX_SEEDS, frame_table, read_table
 from repro.evidence.evidence import Evidence
 from repro.expectations.verdict_words import Validity
 from repro.judging.assemble import check_claim
+from repro.judging.gather import gather
 from repro.judging.judge import judge_claim
 from repro.schema.base import LARGEST, SMALLEST, SeedCount
+from repro.specs.load import load_claim
 from repro.stats.records import ROUND_OFF
+from repro.store.sealed import read_sealed, seal
 from tests.evidence.tidy import HEADER, small
 from tests.judging.made import seen
 from tests.properties.kinds import KINDS, known_claim
+from tests.test_runs import FILE, filled
 
 TOO_LARGE, TOO_SMALL = ("1e308", "-1e61", "1.0001e60"), ("1e-61", "-1e-300", "5e-324")
 
@@ -52,6 +56,20 @@ def test_a_value_of_an_absurd_size_is_refused_in_a_frame(cell: str) -> None:
     rows = [("a", 0, "ppl", 1.0), ("b", 0, "ppl", float(cell))]
     with pytest.raises(SpecError, match=r"row 1, column value: .* to compute with"):
         frame_table(pd.DataFrame(rows, columns=HEADER.split(",")), small())
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e61, 1e-61, 1e-320])
+def test_a_stored_value_of_an_absurd_size_is_no_evidence(tmp_path: Path, value: float) -> None:
+    """A run's own number, and one that a stranger has sealed: INVALID, with the run's place."""
+    store, claim = filled(tmp_path / "store"), load_claim(FILE, "quick")
+    sealed = ((path, read_sealed(path) or {}) for path in store.root.rglob("measurements/*.json"))
+    path, document = next(each for each in sealed if each[1]["value"] == 50.0)
+    path.write_bytes(seal({**document, "value": value}))
+    verdict = check_claim(claim, gather(claim, store)).verdict
+    assert verdict.validity == "INVALID"
+    size = "large" if abs(value) > 1 else "small"
+    said = f"{path.parents[1]}: test_perplexity is {value:g}, which is too {size} to compute with"
+    assert said in verdict.validity_reason
 
 
 @pytest.mark.parametrize("cell", ["0", "-0.0", "0e999", "1e60", "-1e60", "1e-60", "-1e-60"])

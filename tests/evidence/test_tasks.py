@@ -22,6 +22,9 @@ from repro.specs.load import load_claim
 GOOD = Path(__file__).parents[1] / "specs" / "good"
 TABLE = (GOOD / "tasks_claim.csv").read_text(encoding="utf-8")
 CLAIM = (GOOD / "tasks_claim.yaml").read_text(encoding="utf-8")
+PER_TASK = CLAIM.replace("kind: over_tasks\n", "kind: over_tasks\n    runs: per_task\n")
+"""The same where each task has runs of its own, whose numbers mean nothing in another."""
+
 HEADER, *ROWS = TABLE.splitlines()
 NOT_WORSE = CLAIM[CLAIM.index("kind: over_tasks\n    role") : CLAIM.index("    margin:")]
 """The keys of the last expectation, but for its margin."""
@@ -127,11 +130,21 @@ def test_a_task_with_too_few_runs_leaves_the_claim_incomplete(tmp_path: Path) ->
 def test_an_unbalanced_benchmark_is_said(tmp_path: Path) -> None:
     """The interquartile mean, which pools runs, is not tested; the others say the numbers."""
     more = TABLE + "new,qbert,3,score,0.512\n"
-    found = {each.id: each for each in judged(tmp_path, more).results}
+    found = {each.id: each for each in judged(tmp_path, more, PER_TASK).results}
     assert found["better"].conclusion == "NOT-TESTED"
     assert "'breakout' has 3 and 'qbert' 4 in one arm" in found["better"].sentence
     assert found["improves"].conclusion == "CONFIRMED"
     assert found["improves"].details["runs_per_task"] == "3 to 4 and 3"
+
+
+def test_a_seed_that_is_not_in_every_task_is_refused_in_words(tmp_path: Path) -> None:
+    """A run of all tasks has a value of each; which one is missing is said, and what to do."""
+    more = TABLE + "new,qbert,3,score,0.512\n"
+    found = {each.id: each for each in judged(tmp_path, more).results}
+    assert {each.conclusion for each in found.values()} == {"NOT-TESTED"}
+    said = found["improves"].sentence
+    assert "New is without a value of seed 3 in task 'breakout'" in said
+    assert "declare `runs: per_task` if each task has runs of its own" in said
 
 
 def test_more_runs_of_a_task_than_were_planned_are_said(tmp_path: Path) -> None:
@@ -144,7 +157,7 @@ def test_a_run_that_diverged_counts_against_the_policy(tmp_path: Path) -> None:
     """Of an arm, whatever its task; for the chance of improvement it may count as the worst."""
     lost = TABLE.replace(ROWS[0], "new,breakout,0,score,diverged")
     assert judged(tmp_path, lost).verdict.validity == "INVALID"
-    order = CLAIM.replace("plan: 3}", "plan: 3, diverged: worst}")
+    order = PER_TASK.replace("plan: 3}", "plan: 3, diverged: worst}")
     kept = (
         order.split("  - id: better")[0]
         + "  - id: improves"
@@ -182,7 +195,7 @@ def test_copied_values_are_looked_for_within_a_task(tmp_path: Path) -> None:
             "kind: non_inferiority\n    role: context\n    measurement: score\n    of: [old, new]\n",  # noqa: E501
             "'not_worse' takes no notice of tasks, over which 'better' reads arm 'old'",
         ),
-        ("design: independent", "design: paired", "the design pairs them"),
+        ("design: independent", "design: paired", "compares each run of a with each one of b"),
         ("[breakout, freeway, pong, qbert, seaquest]\n    aggregate: improvement",
          "[pong, pong, qbert]\n    aggregate: improvement", "task 'pong' is named 2 times"),
         ("aggregate: improvement", "question: equivalent", "equivalent within which margin?"),

@@ -152,7 +152,7 @@ def test_tasks_may_differ_in_their_evaluations(tmp_path: Path) -> None:
     ]
     found = judged(tmp_path, lines, claim, ",task")
     assert found.verdict.validity == "VALID"
-    assert found.results[0].details["runs_per_task"] == "3"
+    assert found.results[0].details["seeds"] == "3"
 
 
 def test_units_and_tasks_go_together(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_units_and_tasks_go_together(tmp_path: Path) -> None:
     lines = [f"{row},{task}" for task in "xyz" for row in rows()]
     found = judged(tmp_path, lines, claim, ",task")
     assert [run.task for run in found.arms[0].replicates] == [*"xxxyyyzzz"]
-    assert found.results[0].details["runs_per_task"] == "3"
+    assert found.results[0].details["seeds"] == "3"
     assert "4 evaluations per unit, 18 units" in found.scale.notice
 
 

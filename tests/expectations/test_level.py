@@ -76,7 +76,7 @@ def test_a_record_that_holds_by_the_rule_of_its_contest(tmp_path: Path, design: 
     assert found.verdict.conclusion == "CONFIRMED"
     assert sentence(found) == (
         "Validation loss: the mean of the record is 3.2782 (98% interval 3.2768 to 3.2795). "
-        "At most 3.28, as claimed (p = 0.0025)."
+        "At most 3.28, as claimed (one-sided p = 0.0025)."
     )
     assert found.design[0].minimum_detectable == pytest.approx(0.00182, abs=1e-5)
 
@@ -84,13 +84,25 @@ def test_a_record_that_holds_by_the_rule_of_its_contest(tmp_path: Path, design: 
 @pytest.mark.parametrize(
     ("limit", "conclusion", "said"),
     [
-        ("at_least: {value: 3.28", "CONTRADICTED", "Below 3.28, against the claim (p = 0.0025)."),
-        ("at_most: {value: 3.276", "CONTRADICTED", "Above 3.276, against the claim (p = 0.0010)."),
-        ("at_most: {value: 3.2785", "INCONCLUSIVE", "At most 3.2785 is not shown (p = 0.25)."),
+        (
+            "at_least: {value: 3.28",
+            "CONTRADICTED",
+            "Below 3.28, against the claim (one-sided p = 0.0025).",
+        ),
+        (
+            "at_most: {value: 3.276",
+            "CONTRADICTED",
+            "Above 3.276, against the claim (one-sided p = 0.0010).",
+        ),
+        (
+            "at_most: {value: 3.2785",
+            "INCONCLUSIVE",
+            "At most 3.2785 is not shown (one-sided p = 0.25).",
+        ),
         (
             "at_most: {value: 3.277",
             "INCONCLUSIVE",
-            "So it looks above 3.277, against the claim, but that is not shown either (p = 0.018).",
+            "against the claim, but that is not shown either (one-sided p = 0.018).",
         ),
     ],
 )
@@ -108,7 +120,7 @@ def test_a_standard_deviation_that_is_known_makes_it_a_z_test(tmp_path: Path) ->
     assert found.verdict.conclusion == "CONFIRMED"
     assert sentence(found) == (
         "Validation loss: the mean of the record is 3.2782 (98% interval 3.2771 to 3.2792). "
-        "At most 3.28, as claimed (p = 3.6e−5)."
+        "At most 3.28, as claimed (one-sided p = 3.6e−5)."
     )
     (result,) = found.results
     assert result.test == (
@@ -196,17 +208,17 @@ def test_printed_numbers_will_do(tmp_path: Path) -> None:
     assert found.verdict.conclusion == "CONFIRMED"
 
 
-@pytest.mark.parametrize(("n", "conclusion"), [(3, "INCONCLUSIVE"), (8, "CONFIRMED")])
-def test_equal_seeds_are_no_certainty(n: int, conclusion: str) -> None:
-    """Rounded losses agree by chance: eight of eight within the limit are 1 in 256, three 1 in 8.
-
-    At alpha .05 the first confirm it and the others do not.
-    """
+@pytest.mark.parametrize("n", [3, 8])
+def test_equal_seeds_say_nothing_of_a_mean(n: int) -> None:
+    """Rounded losses agree by chance; that all lie within the limit is said of their median."""
     level = {"kind": "level", "of": ["a"], "at_most": LIMIT}
     claim = made(level, arms="a", seeds={"min": 3, "plan": 3})
     found = judged_on(claim, {"a": (3.28,) * n})
-    assert found.results[0].conclusion == conclusion
-    assert f"1 in {2**n:,}" in found.results[0].details["equal_seeds"]
+    assert found.results[0].conclusion == "NOT-TESTED"
+    assert f"all {n} replicates are 3.28" in found.results[0].sentence
+    assert found.results[0].p is None
+    median = made({**level, "statistic": "median"}, arms="a", seeds={"min": 5, "plan": 5})
+    assert judged_on(median, {"a": (3.28,) * 8}).results[0].conclusion == "CONFIRMED"
 
 
 @pytest.mark.parametrize(

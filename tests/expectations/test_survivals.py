@@ -38,8 +38,8 @@ def there(direction: str, **how: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("direction", "conclusion", "said"),
     [
-        ("sooner", "CONFIRMED", "Sooner, as claimed (p = 0.013)."),
-        ("later", "CONTRADICTED", "Sooner, against the claim (p = 0.013)."),
+        ("sooner", "CONFIRMED", "Sooner, as claimed (one-sided p = 0.013)."),
+        ("later", "CONTRADICTED", "Sooner, against the claim (one-sided p = 0.013)."),
         ("different", "CONFIRMED", "Not at the same time, as claimed (p = 0.026)."),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 Steps = tuple[str | int, ...]
@@ -23,6 +23,36 @@ def places(document: Any, steps: Steps = ()) -> Iterator[Steps]:
     for key, value in enumerate(document) if isinstance(document, list) else inside:
         yield (*steps, key)
         yield from places(value, (*steps, key))
+
+
+NAMING = {"expectations", "arms", "measurements", "canaries", "published", "planned_sd", "combine"}
+
+
+def misspelt(document: Any, kind: str) -> Iterator[Any]:
+    """Copies of a claim, each with one short text or key misspelt: those of one kind, and names."""
+    for steps in places(document):
+        *before, last = steps
+        value = at(document, steps)
+        entry = at(document, steps[:2])
+        other = steps[0] == "expectations" and isinstance(entry, dict) and entry["kind"] != kind
+        if steps[0] not in NAMING or other:
+            continue
+        if isinstance(value, str) and 2 < len(value) < 40:
+            changed = copy.deepcopy(document)
+            at(changed, before)[last] = value[:1] + value[2:]
+            yield changed
+        if isinstance(last, str) and len(last) > 2:
+            changed = copy.deepcopy(document)
+            holder = at(changed, before)
+            holder[last[:1] + last[2:]] = holder.pop(last)
+            yield changed
+
+
+def at(document: Any, steps: Sequence[str | int]) -> Any:
+    """What is at some steps."""
+    for step in steps:
+        document = document[step]
+    return document
 
 
 def mutated(document: Any, chance: random.Random, inside: Steps = ()) -> Any:

@@ -34,6 +34,13 @@ def test_more_seeds_than_planned_are_a_flag(planned: int, *, flagged: bool) -> N
     assert (FlagKind.MORE_SEEDS in kinds(claim, APART)) == flagged
 
 
+def test_arms_of_unequal_size_by_design_are_no_growth() -> None:
+    """Three seeds against five: a plan has one number, which is that of the smaller arm."""
+    claim = made(LOWER, seeds={"min": 3, "plan": 3})
+    unequal = {"a": APART["a"][:3], "b": [*APART["b"], 3.05]}
+    assert FlagKind.MORE_SEEDS not in kinds(claim, unequal)
+
+
 ERRS = (
     "Loss, A minus B: {}'s test: with {} replicates per arm, standard deviations {} it errs in {} "
     "of cases instead of 5 % (measured)."

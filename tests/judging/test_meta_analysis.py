@@ -42,8 +42,8 @@ def test_the_sentence_says_what_to_expect_of_a_new_task() -> None:
     one = found(DIFFERENT, kind="meta_analysis")
     assert one.sentence == (
         "Score, random effects of 5 tasks: A is 0.73 higher than B (90% interval +0.20 to +1.27). "
-        "Better, as claimed (p = 0.021). On a new task of their sort the effect lies between "
-        "−0.57 and +2.04 (90%)."
+        "Better, as claimed (one-sided p = 0.021). On a new task of their sort the effect lies "
+        "between −0.57 and +2.04 (90%)."
     )
     assert one.test == "random effects by Hartung and Knapp, equal weights, one-sided"
     assert one.details["i_squared"].endswith("%")
@@ -70,7 +70,7 @@ def test_skewed_effects_are_flagged() -> None:
     """Of ten tasks nine gain little and one much: as one skewed sample, by what was measured."""
     tasks = [f"t{place}" for place in range(10)]
     gains = (0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.5, 0.7, 4.0, 0.25)
-    declared = {"kind": "meta_analysis", "of": ["a", "b"], "tasks": tasks}
+    declared = {"kind": "meta_analysis", "of": ["a", "b"], "tasks": tasks, "runs": "per_task"}
     claim = made(declared, measurements={"loss": SCORE}, seeds={"min": 2, "plan": 2})
     rows: dict[str, dict[TaskSeed, dict[str, float]]] = {
         "a": {

@@ -35,10 +35,16 @@ def document(
 ) -> Document:
     """Arm a lies so far above b in each task; both have three runs a task, about 2 apart.
 
-    Runs of the tasks in ``widen`` scatter so many times as much.
+    Runs of the tasks in ``widen`` scatter so many times as much. Each task has runs of its own.
     """
     own = shifts if isinstance(shifts, Mapping) else dict.fromkeys(TASKS, shifts)
-    declared = {"kind": "over_tasks", "of": ["a", "b"], "tasks": list(TASKS), **keys}
+    declared = {
+        "kind": "over_tasks",
+        "of": ["a", "b"],
+        "tasks": list(TASKS),
+        "runs": "per_task",
+        **keys,
+    }
     measurement = {**SCORE, "better": better}
     claim = made(
         declared,
@@ -95,9 +101,9 @@ def test_the_sentences() -> None:
     """Effect, interval, p and what follows."""
     assert found(0.5, aggregate="mean").sentence == (
         "Score, mean over 5 tasks: A is 0.49 higher than B (90% interval +0.41 to +0.57). "
-        "Better, as claimed (p = 2.1e−8)."
+        "Better, as claimed (one-sided p = 2.1e−8)."
     )
-    assert found(-0.5).sentence.endswith("Worse, against the claim (p = 0.00029).")
+    assert found(-0.5).sentence.endswith("Worse, against the claim (one-sided p = 0.00029).")
     assert found(0.5, aggregate="improvement").sentence.startswith(
         "Score, probability of improvement over 5 tasks: a run of A beats one of B in 100% of cases"
     )

@@ -124,6 +124,7 @@ EXAMPLES: dict[str, Example] = {
     "ratio 1.3: LOW against HIGH": (times("ratio", 1.3), LOW, HIGH, {}),
     "ratio 1.2: LOW against HIGH": (times("ratio", 1.2), LOW, HIGH, {}),
     "ratio 1.21: LOW against HIGH": (times("ratio", 1.21), LOW, HIGH, {}),
+    "separation 1: LOW against HIGH": (times("separation", 1), LOW, HIGH, {}),
     "separation 1.1: LOW against HIGH": (times("separation", 1.1), LOW, HIGH, {}),
     "separation 1.1 ab: LOW against HIGH": (times("separation", 1.1, "ab"), LOW, HIGH, {}),
     "separation 1.2: LOW against HIGH": (times("separation", 1.2), LOW, HIGH, {}),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from safetensors.numpy import save_file
 
@@ -51,6 +52,18 @@ def test_safetensors(tmp_path: Path) -> None:
         read(file)
     with pytest.raises(MatrixError, match="no tensor 'third'"):
         read(file, "third")
+
+
+def test_bfloat16_of_safetensors_where_it_is_declared(tmp_path: Path) -> None:
+    """numpy does not have it; as torch reads it."""
+    file = tmp_path / "rows.safetensors"
+    tensors = {"a": torch.ones(3), "rows": torch.from_numpy(WHOLE).bfloat16()}
+    safetensors.torch.save_file(tensors, file)
+    with pytest.raises(MatrixError, match=r"type bfloat16\n.*\n.* --precision bfloat16"):
+        matrix_of(str(file), "rows")
+    given = matrix_of(str(file), "rows", "bfloat16")
+    rows = np.concatenate(list(given.read(7)))
+    assert np.array_equal(rows, tensors["rows"].float().numpy()[7:])
 
 
 @pytest.mark.parametrize(

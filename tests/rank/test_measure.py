@@ -56,7 +56,7 @@ def test_float32_in_float64_has_the_threshold_of_float32() -> None:
     whole = log_probabilities().astype(np.float64)
     found = ranks_of(lambda _: [whole])
     assert (found.precision, found.press) == ("float32", 21)
-    assert ranks_of(lambda _: [whole], precision="float64").press == 400
+    assert ranks_of(lambda _: [whole], precision="float64", sure=True).press == 400
 
 
 def test_data_of_half_precision_have_its_threshold() -> None:
@@ -76,6 +76,61 @@ def test_rounded_rows_are_refused_unless_they_are_said_to_be() -> None:
     with pytest.raises(MatrixError, match="row 1: its numbers were rounded to float16, so"):
         ranks_of(lambda _: [rows])
     assert ranks_of(lambda _: [rows], precision="float16").precision == "float16"
+
+
+def cut(rows: Rows, bits: int) -> Rows:
+    """Rows of float32 rounded to so many bits after the first."""
+    significands, exponents = np.frexp(rows.astype(np.float64))
+    return np.ldexp(np.rint(significands * 2.0 ** (bits + 1)) / 2.0 ** (bits + 1), exponents)
+
+
+HONEST = log_probabilities()
+LOGITS = np.random.default_rng(3).normal(size=(300, 20)) @ np.random.default_rng(4).normal(
+    size=(20, 3000)
+)
+SHOWN: dict[str, tuple[list[Rows], str, str]] = {
+    "bfloat16 in float32": ([cut(HONEST, 7).astype("f4")], "float32", "rounded to bfloat16"),
+    "bfloat16 in float64": ([cut(HONEST, 7)], "float64", "rounded to bfloat16"),
+    "float16 in float32": ([HONEST.astype("f2").astype("f4")], "float32", "rounded to float16"),
+    "bfloat16, declared float16": ([cut(HONEST, 7)], "float16", "have the precision of bfloat16"),
+    "float32 in float64": ([HONEST.astype("f8")], "float64", "have the precision of float32"),
+    "float32": ([HONEST], "float64", "have the precision of float32"),
+    "float16": ([HONEST.astype("f2")], "float32", "have the precision of float16"),
+    "logits of bfloat16": (
+        [cut(LOGITS, 7) - logsumexp(cut(LOGITS, 7), axis=1, keepdims=True)],
+        "float32", "as of rounded logits",
+    ),
+    "a later chunk": ([HONEST, cut(HONEST, 7).astype("f4")], "float32", "row 901: its numbers"),
+    "a later row": (
+        [np.concatenate([HONEST, cut(HONEST[:1], 7).astype("f4")])],
+        "float32", "row 901: its numbers have the precision of bfloat16",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_declared_precision_finer_than_the_rows_is_refused(name: str) -> None:
+    """The rank would be that of the rounding: 400 of a Softmax over 20 dimensions."""
+    chunks, declared, said = SHOWN[name]
+    with pytest.raises(MatrixError, match=said) as caught:
+        ranks_of(lambda _: chunks, precision=declared)
+    assert f", though {declared} is declared, so the rank" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "declared"),
+    [
+        (cut(HONEST, 7).astype("f4"), "bfloat16"),
+        (HONEST, "bfloat16"),
+        (HONEST.astype("f8"), "float32"),
+        (log_probabilities(dtype="float64"), "float64"),
+        (np.zeros((5, 400)), "float64"),
+    ],
+)
+def test_a_precision_that_the_rows_have_is_honoured(rows: Rows, declared: str) -> None:
+    found = ranks_of(lambda _: [rows], precision=declared)
+    assert found.precision == declared
+    assert found.press <= 21
 
 
 def test_rounded_logits_are_refused_where_they_come() -> None:

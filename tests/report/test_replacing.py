@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from repro.files import sweep
 from repro.judging.document import Document
 from repro.report import write as replacing
-from repro.report.write import alone, document_text, replace, sweep, write_index, write_report
+from repro.report.write import alone, document_text, replace, write_index, write_report
 
 HOLD = (
     "import sys, time\n"
@@ -47,20 +48,20 @@ def test_what_a_kill_left_is_swept_and_what_is_written_is_not(tmp_path: Path) ->
         assert writer.stdout.readline() == "here\n"
         (part,) = parts(tmp_path)
         age(part)
-        sweep(tmp_path)
+        sweep(tmp_path, ".*.part")
         assert parts(tmp_path) == [part]
         writer.send_signal(signal.SIGKILL)
         writer.wait()
     assert parts(tmp_path) == [part]
     replace(tmp_path / "other.json", b"{}")
-    sweep(tmp_path)
+    sweep(tmp_path, ".*.part")
     assert [path.name for path in tmp_path.iterdir()] == ["other.json"]
 
 
 def test_a_young_file_is_left_alone(tmp_path: Path) -> None:
     """It may be made and not yet locked."""
     (tmp_path / ".report.json.abc.part").write_text("")
-    sweep(tmp_path)
+    sweep(tmp_path, ".*.part")
     assert len(parts(tmp_path)) == 1
 
 
@@ -72,7 +73,7 @@ def test_nothing_of_others_is_swept(tmp_path: Path) -> None:
     for path in tmp_path.iterdir():
         then = time.time() - 3600
         os.utime(path, (then, then), follow_symlinks=False)
-    sweep(tmp_path)
+    sweep(tmp_path, ".*.part")
     assert len(list(tmp_path.iterdir())) == 3
 
 

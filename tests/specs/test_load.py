@@ -135,6 +135,13 @@ def test_a_folder_gives_its_claims_by_name(folder):
     assert [claim.id for claim in load_claims(folder, "quick")] == ["a", "b", "tiny_rank"]
 
 
+def test_a_path_may_be_a_text_and_the_scale_may_be_left_out(folder):
+    """Then it is the one that `verify` takes."""
+    file = folder / "claim.yaml"
+    assert load_claim(str(file)) == load_claim(file, "quick")
+    assert load_claims(str(file)) == load_claims([str(file)]) == load_claims(file)
+
+
 def test_a_file_that_is_named_twice_is_read_once(folder):
     """A folder and a file of it give one claim."""
     assert len(load_claims([folder, folder / "claim.yaml"], "quick")) == 1

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from repro.cli.commands import schema_text
-from repro.schema.messages import PATTERNS, choose, closest, shown
+from repro.schema.messages import DISCRIMINATORS, PATTERNS, choose, closest, shown
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -63,3 +67,10 @@ def strings(node: Any, key: str) -> Iterator[str]:
         node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     ):
         yield from strings(below, key)
+
+
+def test_every_key_that_tells_the_members_of_a_union_apart_is_known():
+    """So that a message can list them; one of no model of a file is left out."""
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "repro").rglob("*.py"))
+    named = {key for text in sources for key in re.findall(r'discriminator="(\w+)"', text)}
+    assert named == set(DISCRIMINATORS)

@@ -140,8 +140,8 @@ def rate(test: str, n: int, ratio: float = 1.0, others: int | None = None) -> fl
             [("permutation", n, 3.0, None) for n in (5, 10)],
         ),
         (
-            r"Brunner–Munzel: (\.\d+) with 5 seeds .*?, (\.\d+) with 10",
-            [("brunner_munzel", n, 1.0, None) for n in (5, 10)],
+            r"Brunner–Munzel at 3:1: (\.\d+) with 5 seeds, (\.\d+) with 10",
+            [("brunner_munzel", n, 3.0, None) for n in (5, 10)],
         ),
         (
             r"Yuen at 3:1: (\.\d+) with 5 seeds, (\.\d+) with 10",

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.files import leads_out, read_bytes
+from repro.evidence.readings import number_in
+from repro.files import TooLargeError, leads_out, read_bytes
 from repro.schema.base import FilePattern, Spec, UnitColumn
 from repro.series import NumberName, Row
 
@@ -54,8 +55,11 @@ class FilesRead:
     replaced: set[str] = field(default_factory=set)
     said: dict[str, None] = field(default_factory=dict)
 
-    def read(self, path: Path, root: Path) -> bytes:
-        """The content of a file below ``root``; DataError where it cannot be read."""
+    def read(self, path: Path, root: Path, limit: int = LARGEST) -> bytes:
+        """The content of a file below ``root``, of at most so many bytes.
+
+        DataError where it cannot be read.
+        """
         name = path.relative_to(root).as_posix()
         if leads_out(path, root):
             raise DataError(
@@ -63,7 +67,12 @@ class FilesRead:
                 "  to do: put the file itself there"
             )
         try:
-            content = read_bytes(path, LARGEST)
+            content = read_bytes(path, limit)
+        except TooLargeError as error:
+            raise DataError(
+                f"{path}: has {error.size:,} bytes\n  expected: at most {limit:,}\n"
+                "  to do: make several files of it, or export the values that the claim names"
+            ) from error
         except OSError as error:
             raise DataError(f"{path}: cannot be read: {error.strerror}") from error
         self.files[name] = hashlib.sha256(content).hexdigest()
@@ -110,11 +119,12 @@ class Importer(Spec):
     def place(self, root: Path) -> Path:
         """The file or folder that ``path`` names; DataError where there is none."""
         path = root / self.path
-        if not path.exists() or leads_out(path, root):
-            raise DataError(
-                f"{path}: there is no such file or folder\n"
-                "  expected: a path below the folder of the claim\n  to do: check `path`"
-            )
+        links = leads_out(path, root)
+        if links or not path.exists():
+            mistake = "a link that leads elsewhere" if links else "there is no such file or folder"
+            advice = "put what it leads to there" if links else "check `path`"
+            expected = "a path below the folder of the claim"
+            raise DataError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
         return path
 
 
@@ -139,10 +149,9 @@ def same(found: Any, asked: Value) -> bool:
     if isinstance(asked, bool) or isinstance(found, bool):
         return str(found).lower() == str(asked).lower()
     if isinstance(asked, int | float):
-        try:
-            return float(found) == float(asked)
-        except (TypeError, ValueError, OverflowError):
-            return False
+        if isinstance(found, str):
+            return number_in(found.strip()) == asked
+        return isinstance(found, int | float) and found == asked
     return str(found) == asked
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from repro.evidence.imports.importer import Points, rows_of
+from repro.evidence.readings import number_in
 from repro.series import Row
 
 
@@ -48,6 +49,8 @@ def _listed(series: Any, key: str) -> list[Any] | None:
 def _number(value: Any) -> float | None:
     """A number as sacred writes it, also as an object of numpy; None where it is not finite."""
     inside: Any = value.get("value") if isinstance(value, dict) else value
+    if isinstance(inside, str):
+        return number_in(inside)
     try:
         number = float(inside)
     except (TypeError, ValueError, OverflowError):

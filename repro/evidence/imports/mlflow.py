@@ -6,10 +6,7 @@ Fields are `params.NAME`, `tags.NAME`, `experiment` and `name`. Written after th
 
 from __future__ import annotations
 
-import math
-import sqlite3
-import sys
-from collections import defaultdict
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.databases import database
+from repro.evidence.imports.databases import in_database
 from repro.evidence.imports.importer import (
     FilesRead,
     FoundRun,
@@ -26,6 +23,8 @@ from repro.evidence.imports.importer import (
     Stepped,
     rows_of,
 )
+from repro.evidence.readings import number_in, short
+from repro.files import MAX_BYTES
 from repro.schema.yaml import parse_document
 
 STATES: dict[str, RunEnd] = {
@@ -36,7 +35,6 @@ STATES: dict[str, RunEnd] = {
     "SCHEDULED": "running",
 }
 STATUS_NUMBERS = dict(enumerate(("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED"), start=1))
-TABLES = ("runs", "params", "metrics", "tags", "experiments")
 
 
 class Mlflow(Stepped):
@@ -51,50 +49,17 @@ class Mlflow(Stepped):
         if place.is_dir():
             yield from _of_folder(place, root, digests)
         else:
-            with database(place, root, digests, "MLflow", TABLES) as db:
-                yield from _in_database(db, place, digests)
-
-
-def _in_database(db: sqlite3.Connection, path: Path, digests: FilesRead) -> Iterator[FoundRun]:
-    said = _said(db)
-    points: dict[str, Points] = defaultdict(lambda: defaultdict(list))
-    for run, key, value, step, is_nan in db.execute(
-        "SELECT run_uuid, key, value, step, is_nan FROM metrics ORDER BY timestamp, step, rowid"
-    ):
-        if not isinstance(value, int | float) or not isinstance(step, int):
-            raise DataError(f"{path}: '{str(value)[:40]}' is no number of run {run}")
-        points[run][str(key)].append((step, None if is_nan else _stored(value)))
-    runs = db.execute(
-        "SELECT r.run_uuid, r.name, r.status, e.name, "
-        "CASE WHEN e.lifecycle_stage = 'active' THEN r.lifecycle_stage END FROM runs r "
-        "JOIN experiments e ON e.experiment_id = r.experiment_id "
-        "ORDER BY r.start_time, r.run_uuid"
-    )
-    for run, name, status, experiment, stage in runs:
-        if stage != "active":
-            digests.deleted.add(f"run {run}")
-            continue
-        fields = {"name": name, "experiment": experiment, **said[run]}
-        yield FoundRun(f"run {run}", fields, rows_of(points[run]), STATES.get(status, "running"))
-
-
-def _stored(value: float) -> float | None:
-    """A number of the database, which keeps an infinite one as the largest float there is."""
-    return None if abs(value) >= sys.float_info.max else float(value)
-
-
-def _said(db: sqlite3.Connection) -> dict[str, dict[str, Any]]:
-    """Parameters and tags of every run."""
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for table in ("params", "tags"):
-        for run, key, value in db.execute(f"SELECT run_uuid, key, value FROM {table}"):  # noqa: S608
-            found[run][f"{table}.{key}"] = value
-    return found
+            found = in_database("mlflow", place, root, digests, "MLflow")
+            digests.deleted |= {f"run {run}" for run in found["deleted"]}
+            for run, fields, points, status in found["runs"]:
+                state = STATES.get(status, "running")
+                yield FoundRun(f"run {run}", fields, rows_of(points), state)
 
 
 def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
     """`mlruns/EXPERIMENT/RUN/{meta.yaml, params, metrics, tags}`; models lie there as well."""
     found = []
+    names: dict[Path, Any] = {}
     of_deleted = folder.glob(".trash/*/*/meta.yaml")  # experiments
     digests.deleted |= {f"run {meta.parent.name}" for meta in of_deleted}
     for meta in folder.glob("*/*/meta.yaml"):
@@ -105,9 +70,10 @@ def _of_folder(folder: Path, root: Path, digests: FilesRead) -> Iterator[FoundRu
             digests.deleted.add(f"run {meta.parent.name}")
             continue
         above = meta.parents[1] / "meta.yaml"
-        name = _meta(above, root, digests).get("name") if above.is_file() else ""
+        if above not in names:
+            names[above] = _meta(above, root, digests).get("name") if above.is_file() else ""
         began = document.get("start_time")
-        found.append((began if isinstance(began, int) else 0, meta.parent, document, name))
+        found.append((began if isinstance(began, int) else 0, meta.parent, document, names[above]))
     if not found:
         raise DataError(f"{folder}: no run of MLflow is in this folder\n  to do: check `path`")
     for _, at, document, experiment in sorted(found, key=lambda each: (each[0], each[1].name)):
@@ -133,16 +99,20 @@ def _inside(folder: Path, root: Path, digests: FilesRead) -> Iterator[tuple[str,
 
 
 def _meta(path: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
-    text = digests.read(path, root).decode("utf-8", "replace")
+    text = digests.read(path, root, MAX_BYTES).decode("utf-8", "replace")
     return parse_document(text, str(path)).data
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_NOT_FINITE = re.compile(r"(?i)[-+]?(nan|inf|infinity)")
 
 
 def _point(line: str, file: Path) -> tuple[int, float | None]:
     """`time value step`; the step may be left out."""
     parts = line.split()
-    try:
-        value = float(parts[1])
-        step = int(parts[2]) if len(parts) > 2 else 0
-    except (IndexError, ValueError) as error:
-        raise DataError(f"{file}: '{line[:80]}' is no line of a metric of MLflow") from error
-    return step, value if math.isfinite(value) else None
+    text = parts[1] if len(parts) > 1 else ""
+    step = parts[2] if len(parts) > 2 else "0"
+    value = number_in(text)
+    if not _WHOLE.fullmatch(step) or (value is None and not _NOT_FINITE.fullmatch(text)):
+        raise DataError(f"{file}: '{short(line)}' is no line of a metric of MLflow")
+    return int(step), value

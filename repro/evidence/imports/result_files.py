@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, RunEnd, Stepped
+from repro.evidence.imports.importer import LARGEST, FilesRead, FoundRun, RunEnd, Stepped
 from repro.evidence.imports.known_json import known_form
 from repro.evidence.imports.paths import (
     ColumnPattern,
@@ -23,6 +23,7 @@ from repro.evidence.imports.paths import (
 )
 from repro.evidence.imports.wandb import wandb_export
 from repro.evidence.readings import STATES, RunState, short
+from repro.files import MAX_BYTES
 from repro.pattern_rows import PatternRows
 from repro.schema.base import BesideName
 from repro.schema.messages import choose, listed
@@ -125,8 +126,9 @@ class Files(Stepped):
         if self.fields is None:
             return {}
         beside = folder / self.fields
-        text = _text(digests.read(beside, root), beside)
-        if beside.suffix in (".yaml", ".yml"):
+        in_yaml = beside.suffix in (".yaml", ".yml")
+        text = _text(digests.read(beside, root, MAX_BYTES if in_yaml else LARGEST), beside)
+        if in_yaml:
             return dict(flat(parse_document(text, str(beside)).data))
         return _in_every(_records(text, "file", beside))
 
@@ -147,7 +149,7 @@ class Files(Stepped):
             return
         records = _records(text, form, path, told)
         if self.columns is not None:
-            yield from _runs_in_columns(records, column_expression(self.columns))
+            yield from _runs_in_columns(records, column_expression(self.columns), path)
         elif self.each == "row":
             yield from _runs_in_rows(records, path)
         elif self.rows is not None:
@@ -255,9 +257,19 @@ def _state(record: Record, name: str, path: Path, number: int) -> RunState:
     return found
 
 
-def _runs_in_columns(records: list[Record], expected: str) -> Iterator[RunInFile]:
-    """A run for every column that has such a name; what it has no value of is not its step."""
-    names = list(records[0]) if records else []
+def _runs_in_columns(records: list[Record], expected: str, path: Path) -> Iterator[RunInFile]:
+    """A run for every column that has such a name; what it has no value of is not its step.
+
+    DataError for a row that ends before one of them.
+    """
+    names = list(dict.fromkeys(name for record in records for name in record))
+    for place, record in enumerate(records, start=1):
+        if len(record) < len(names):
+            raise DataError(
+                f"{path}, row {place}: ends before the column '{short(names[len(record)])}'\n"
+                "  expected: a cell for each column, which may be empty\n"
+                "  to do: complete the row, or leave it out"
+            )
     for name in names[1:]:
         if found := re.fullmatch(expected, name):
             both = ({names[0]: each[names[0]], "value": each[name]} for each in records)

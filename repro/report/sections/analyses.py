@@ -190,7 +190,7 @@ def _figure(document: Document, part: Robustness, name: str) -> list[Figure]:
     )
     if len(shown) < len(part.analyses):
         apart = fmt.count(len(part.analyses) - len(shown))
-        left_out = "tasks" if _of([part], "task") else "seeds"
+        left_out = " and ".join(f"{choice}s" for choice in LEFT_OUT if _of([part], choice))
         caption += (
             f" Of the {left_out} left out, the {DRAWN} that move the effect most are drawn; {apart}"
             " others lie between."

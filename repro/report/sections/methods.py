@@ -115,6 +115,12 @@ def _claim_pairs(document: Document) -> Pairs:
         "independent": "independent: no arm shares randomness with another",
         "paired": "paired: replicates of the same number share their randomness",
     }[claim.design]
+    unseeded = [arm.label for arm in document.arms if arm.training.get("unseeded")]
+    if unseeded:
+        design += (
+            f"; the runs of {' and '.join(unseeded)} take no seed: they differ by chance alone, "
+        )
+        design += "and none of them can be made again"
     source = ("Source", "the author's own claim")
     if isinstance(claim.source, SourcePart):
         source = ("Paper", claim.source.paper)

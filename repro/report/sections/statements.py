@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro.judging.document import Document, PublishedPart, Result
+from repro.judging.document import FEW_SEEDS, Document, PublishedPart, Result
 from repro.judging.document_parts import (
     DesignPart,
     FamilyPart,
@@ -28,7 +28,10 @@ Row = tuple[str, str, str]
 
 
 def expectations(document: Document) -> tuple[Block, ...]:
-    """A finding each, the decisive ones first; the points of an association that is context."""
+    """A finding each, the decisive ones first; the points of an association that is context.
+
+    Then what a t-test of few seeds rests on unseen, of the first that is one.
+    """
     blocks: list[Block] = []
     for number, result in enumerate(_ordered(document), 1):
         role = "decides" if result.role == "decisive" else "context, not counted"
@@ -37,7 +40,8 @@ def expectations(document: Document) -> tuple[Block, ...]:
         blocks.append(StatementBlock(result.statement, badge, role, said, ()))
         if result.points and result.role != "decisive":
             blocks.append(scatter_figure(document, result, f"points-{number}"))
-    return tuple(blocks)
+    few = [each.details[FEW_SEEDS] for each in _ordered(document) if FEW_SEEDS in each.details]
+    return (*blocks, *map(Paragraph, few[:1]))
 
 
 def tests(document: Document) -> tuple[Block, ...]:
@@ -47,7 +51,8 @@ def tests(document: Document) -> tuple[Block, ...]:
         pairs = [*_declared(document, result), *_measured(document, result)]
         pairs += _evidence(document, result)
         for name, text in result.details.items():
-            pairs.append((fmt.upper_first(fmt.plain_name(name)), text))
+            if name != FEW_SEEDS:
+                pairs.append((fmt.upper_first(fmt.plain_name(name)), text))
         said = Pairs(tuple(pair for pair in pairs if pair[1]))
         blocks += [Paragraph("", f"{result.statement}."), said]
     return tuple(blocks)

@@ -90,9 +90,15 @@ def _comparable(claim: ScaledClaim) -> Iterator[Problem]:
 
 
 def _printed_numbers(claim: ScaledClaim) -> Iterator[Problem]:
-    """A standard deviation that no numbers have."""
+    """A standard deviation that no numbers have, and a mean that these cannot have."""
     for name, arm in claim.arms.items():
         for measurement, printed in (arm.source.printed or {}).items():
+            spec = claim.measurements.get(measurement)
+            scale = None if spec is None else spec.value_scale
+            refused = None if scale is None else scale.outside(float(printed.mean))
+            if refused is not None:
+                steps = (*claim.steps("arms", name), "published", measurement, "mean")
+                yield claim.problem(steps, *refused)
             if printed.sd is not None and float(printed.sd) < 0:
                 mistake = f"a standard deviation is never negative, and this is {printed.sd}"
                 steps = (*claim.steps("arms", name), "published", measurement, "sd")

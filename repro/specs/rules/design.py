@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
-from repro.expectations.base import Sequential
 from repro.expectations.kinds import KINDS, kind_of
+from repro.expectations.looks import Sequential
 from repro.schema.messages import listed
 from repro.schema.numbers import number_of
 from repro.schema.yaml import Steps
@@ -37,6 +37,18 @@ def _same_seeds(claim: ScaledClaim) -> Iterator[Problem]:
             yield claim.problem(
                 (*claim.steps("arms", name), "first_seed"), mistake, f"{least}", advice
             )
+
+
+def _unseeded(claim: ScaledClaim) -> Iterator[Problem]:
+    """Runs without a seed share nothing with any other: a pair of them is a pair by chance."""
+    if claim.design != "paired":
+        return
+    for name, training in claim.trainings.items():
+        if name in claim.trained and not training.seeded:
+            mistake = f"arm '{name}' takes no seed, so no run of another arm shares anything with "
+            mistake += "one of its own"
+            advice = "write `design: independent`, or give the program its seed"
+            yield claim.problem(("design",), mistake, "a seed in every arm", advice)
 
 
 def _family(claim: ScaledClaim) -> Iterator[Problem]:
@@ -304,6 +316,7 @@ def _diverged_at_looks(claim: ScaledClaim, method: Sequential) -> Iterator[Probl
 RULES = (
     _paper_scale,
     _same_seeds,
+    _unseeded,
     _family,
     _seeds,
     _seed_values,

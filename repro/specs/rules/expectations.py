@@ -26,7 +26,7 @@ def _some_decide(claim: ScaledClaim) -> Iterator[Problem]:
 def _mistakes(claim: ScaledClaim) -> Iterator[Problem]:
     """What each kind finds wrong with its own."""
     context = claim.context()
-    for steps, expectation in claim.placed():
+    for steps, expectation in claim.named():
         for found in kind_of(expectation).mistakes(expectation, context):
             yield claim.mistake(steps, expectation, found)
 
@@ -35,7 +35,7 @@ def _printed_arms(claim: ScaledClaim) -> Iterator[Problem]:
     """Printed numbers are a summary, and most tests need the value of every seed."""
     lacking: dict[tuple[str, str], Problem] = {}
     summaries = {name for name, arm in claim.arms.items() if arm.source.printed is not None}
-    for steps, expectation in claim.placed():
+    for steps, expectation in claim.named():
         printed = [position for position, name in enumerate(expectation.of) if name in summaries]
         refused = _needs_values(claim, steps, expectation, printed[0]) if printed else None
         if refused is not None:

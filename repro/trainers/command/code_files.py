@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
@@ -23,7 +26,7 @@ MOST_FILES: Final = 2_000
 GIT_S: Final = 10.0
 
 States = Mapping[str, tuple[int, ...]]
-"""When each file was written last, its size and its place on the disk."""
+"""When each file was written last, its size, its place on the disk, and when that changed."""
 
 Mistakes = list[tuple[Steps, Words]]
 
@@ -64,6 +67,80 @@ def located(spec: CommandTraining, folder: Path) -> tuple[dict[str, Any], Mistak
     return {"digests": digests, "folder": str(place.resolve())}, []
 
 
+SOURCES: Final = frozenset({".py", ".pyc", ".so", ".pyd", ".pth", ".sh", ".r", ".jl", ".pl"})
+"""Endings of files that programs import or run, in lower case."""
+
+MOST_LOOKED_AT: Final = 100_000
+"""Files and folders among which links to code are looked for."""
+
+_WORD = re.compile(r"[\s'\"=;:,&|()<>]+")
+
+
+def run_by(spec: CommandTraining) -> Iterator[Path]:
+    """The files of a program that are run or may be, and its folder: consent covers them all.
+
+    Those that its line and its variables name, its declared files, and code that links bring into
+    its folder. A program that is found by the user's PATH, or is the Python that runs this, is
+    exempt.
+    """
+    folder = Path(spec.folder)
+    program, *others = spec.arguments(0, Path("/"))
+    variables = dict(spec.environment)
+    places = variables.pop("PATH", "").split(os.pathsep)
+    programs = [program] if "/" in program else [f"{each}/{program}" for each in places if each]
+    yield from (folder / each for each in programs if _may_run(folder / each))
+    modules = variables.pop("PYTHONPATH", "").split(os.pathsep)
+    yield from (folder / each for each in modules if each and _holds_code(folder / each))
+    texts = [*others, *variables.values()]
+    for word in {word: None for each in texts for word in (each, *_WORD.split(each)) if word}:
+        path = folder / word
+        if _may_run(path) and (not Path(word).is_absolute() or _is_code(path)):
+            yield path
+    yield from (folder / name for name in spec.digests)
+    yield from _linked_code(folder)
+    yield folder
+
+
+def _may_run(path: Path) -> bool:
+    return is_file(path) and not _by_path(path)
+
+
+def _by_path(program: Path) -> bool:
+    real = resolved(program)
+    found = shutil.which(real.name)
+    return real in {resolved(Path(each)) for each in (found, sys.executable) if each}
+
+
+def _is_code(path: Path) -> bool:
+    return path.suffix.lower() in SOURCES or os.access(path, os.X_OK)
+
+
+def _linked_code(folder: Path) -> Iterator[Path]:
+    """Links in a folder, and below, to code or to folders that hold some; hidden ones apart."""
+    looked = 0
+    for parent, inside, names in os.walk(folder):
+        links = [each for each in inside if Path(parent, each).is_symlink()]
+        yield from (Path(parent, each) for each in links if _holds_code(Path(parent, each)))
+        files = (Path(parent, each) for each in names)
+        yield from (
+            each for each in files if each.is_symlink() and is_file(each) and _is_code(each)
+        )
+        inside[:] = [each for each in inside if each[0] != "." and not _is_venv(parent, each)]
+        looked += len(inside) + len(names)
+        if looked > MOST_LOOKED_AT:
+            return
+
+
+def _holds_code(folder: Path) -> bool:
+    with suppress(OSError):
+        return any(each.suffix.lower() in SOURCES for each in folder.iterdir())
+    return False
+
+
+def _is_venv(parent: str, name: str) -> bool:
+    return is_file(Path(parent, name, "pyvenv.cfg"))
+
+
 def changed(spec: CommandTraining) -> str:
     """The first of its files that is another one than where the claim was read, or is not there."""
     for name, expected in spec.digests.items():
@@ -81,7 +158,7 @@ def seen(spec: CommandTraining) -> States:
             "the one that the claim is about\n  expected: no edit while runs are made\n"
             "  to do: give the same command again: after an edit the runs are others"
         )
-    return {name: _state(Path(spec.folder) / name)[:3] for name in spec.digests}
+    return {name: _state(Path(spec.folder) / name) for name in spec.digests}
 
 
 def require_same(spec: CommandTraining, before: States) -> None:

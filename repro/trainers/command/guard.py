@@ -39,6 +39,7 @@ def main(answer: int) -> None:
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
     if libc is not None:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGCONT), 0, 0, 0)  # stopped, it ends nothing
 
     def die_with_guard() -> None:
         if libc is not None:

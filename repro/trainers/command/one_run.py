@@ -1,4 +1,4 @@
-"""One run of a program: its folder, its end, and what is kept of it."""
+"""One run of a program: its folder, its end, what is recorded of it, and what is read of that."""
 
 from __future__ import annotations
 
@@ -6,32 +6,37 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import astuple
 from pathlib import Path
 from typing import Final
 
 from repro.digest import digest
-from repro.errors import CorpusError, DataError, ProgramError, printable
-from repro.files import leads_out, read_bytes, remove, resolved
+from repro.errors import CorpusError, ProgramError
+from repro.files import read_bytes, remove, resolved, write_atomically
 from repro.pattern_rows import PatternRows
 from repro.trainers.command import process, results
 from repro.trainers.command.attempts import Attempts, begun
 from repro.trainers.command.code_files import commit_of, require_same, seen
 from repro.trainers.command.gpus import gpus_of_this_run
+from repro.trainers.command.left import Left, ProgramRun, gathered
 from repro.trainers.command.packaged import is_packaged
-from repro.trainers.command.spec import CommandTraining, Resume
-from repro.trainers.run import RunSpec
+from repro.trainers.command.spec import TRACKERS, CommandTraining
+from repro.trainers.run import ENDED, RunSpec
 from repro.trainers.trainer import Finished
 
 OUT: Final = "checkpoint-out"
 """The folder ``{out}`` in that of a run."""
 
+PRINTED: Final = "checkpoint-output.bin"
+"""What a program has printed that has ended and is not recorded yet, beside ``ENDED``."""
+
 LONGEST_PATH: Final = 500
 """Characters of a path in a message: a program may make it as long as it likes."""
 
-MOST_KEPT: Final = 200
-KEPT_BYTES: Final = 64_000_000
+LARGEST_ENDED: Final = 200_000_000
+"""Bytes of the facts of a program that has ended, with the rows of what it printed."""
 
 FOR_NOW: Final = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 """Why a program may not start that will another time."""
@@ -49,22 +54,32 @@ def line_of(spec: CommandTraining, line: Sequence[str]) -> list[str]:
 
 
 def finished(run: RunSpec, folder: Path) -> Finished:
-    """Run the program, and keep what it left, or that it diverged.
+    """Run the program, and give the record of what it left, or that it diverged.
 
-    ProgramError for a run that failed, CorpusError for a program that cannot be started: no other
-    run of it would do better. ``{out}`` is removed, unless the program resumes there.
+    A program that has ended in ``folder``, and was not recorded, is not run again. ProgramError
+    for a run that failed, CorpusError for a program that cannot be started: no other run of it
+    would do better. ``{out}`` is removed where it failed, unless the program resumes there.
     """
     spec = CommandTraining.of(run)
     out, stays = folder / OUT, bool(spec.resume)
     mark = f"{run.key}-{digest(str(resolved(folder)))[:16]}"
     process.kill_marked(mark)
     try:
-        if not stays or out.is_symlink() or not out.is_dir():
-            remove(out)
-        out.mkdir(exist_ok=True)
-        with PatternRows(spec.results.stdout) as search:
-            return _run(run, spec, out, mark, search)
+        left = _ended(run, folder)
+        if left is None:
+            if not stays or out.is_symlink() or not out.is_dir():
+                remove(out)
+            out.mkdir(exist_ok=True)
+            with PatternRows(spec.results.stdout) as search:
+                ended = _run(run, spec, out, mark, search)
+            if isinstance(ended, Finished):
+                return ended
+            left = ended
+        stays = True  # until it is recorded
+        gathered(left, spec, {**spec.args, "seed": run.replicate, "out": str(out)})
+        return Finished(run, files=left.record(), notes=tuple(left.notes))
     except RecursionError as error:
+        stays = bool(spec.resume)
         raise ProgramError(
             f"{out}: its folders are nested too deep to be looked through"
         ) from error
@@ -75,16 +90,19 @@ def finished(run: RunSpec, folder: Path) -> Finished:
         raise ProgramError(f"{str(error.filename or out)[:LONGEST_PATH]}: {why}") from error
     finally:
         if not stays:
-            with suppress(OSError):
-                remove(out)
+            for path in (out, folder / ENDED, folder / PRINTED):
+                with suppress(OSError):
+                    remove(path)
 
 
 def _run(
     run: RunSpec, spec: CommandTraining, out: Path, mark: str, search: PatternRows
-) -> Finished:
+) -> Left | Finished:
     values = {**spec.args, "seed": run.replicate, "out": str(out)}
-    place = results.place_of(spec.results, values, Path(spec.folder))
+    tracker = spec.results.form in TRACKERS
+    place = None if tracker else results.place_of(spec.results, values, Path(spec.folder))
     attempts = begun(out, out.parent, place, series=spec.results.series)
+    earlier = _states(out) if attempts.again else {}
     minutes = spec.resources.minutes
     commit = commit_of(spec)
     with gpus_of_this_run(spec.resources.gpus) as gpus:
@@ -110,52 +128,86 @@ def _run(
     require_same(spec, before)
     if out.is_symlink() or not out.is_dir():
         raise ProgramError(f"{out}: the program has put something else in the place of its folder")
-    return _judged(run, ended, search, out, attempts, commit)
-
-
-def _judged(
-    run: RunSpec,
-    ended: process.Ended,
-    search: PatternRows,
-    out: Path,
-    attempts: Attempts,
-    commit: tuple[str, ...],
-) -> Finished:
-    """What became of a program that has ended: finished, diverged, or ProgramError."""
-    spec = CommandTraining.of(run)
-    took = f"The program took {ended.seconds:.1f} s."
-    ending = "timeout" if ended.timed_out else "exit" if ended.status else ""
-    if ending and ending not in spec.diverged:
-        raise ProgramError(f"the program {ended.words}{tail(ended.output)}")
-    if ending:
+    if not _well(spec, ended):
         why = f"The program {ended.words}, which the configuration declares a divergence."
         output = {"output.txt": ended.output or b"\n"}
         return Finished(run, files=output, diverged=1, notes=(why, *commit))
-    values = {**spec.args, "seed": run.replicate, "out": str(out)}
-    step = spec.resume.step if isinstance(spec.resume, Resume) else None
-    try:
-        rows = results.rows_of(spec.results, values, Path(spec.folder), search, attempts, step)
-    except DataError as error:
-        raise ProgramError(f"{error}{tail(ended.output)}") from None
-    mixed = attempts.again and spec.results.series and step is None
-    kept = _kept(spec, out)
-    files = {f"kept_{i}.{_ending(name)}": data for i, (name, data) in enumerate(kept.items())}
-    return Finished(
-        run,
-        files={
-            "results.json": results.document(rows, series=spec.results.series, mixed=mixed),
-            "output.txt": ended.output or b"\n",
-            "kept.json": json.dumps(dict(zip(kept, files, strict=True))).encode("utf-8"),
-            **files,
-        },
-        notes=(took, *commit),
+    left = _left(ended, spec, attempts, search, [f"The program took {ended.seconds:.1f} s."])
+    left.notes += commit
+    now = _states(out) if earlier else {}
+    left.earlier = [name for name, state in earlier.items() if now.get(name) == state]
+    left.series = place.relative_to(out).as_posix() if place is not None else ""
+    _note_end(run, out.parent, left)
+    return left
+
+
+def _well(spec: CommandTraining, ended: process.Ended) -> bool:
+    """Whether a program has ended well, or else in a divergence; ProgramError if neither."""
+    ending = "timeout" if ended.timed_out else "exit" if ended.status else ""
+    if ending and ending not in spec.diverged:
+        raise ProgramError(f"the program {ended.words}{results.tail(ended.output)}")
+    return not ending
+
+
+def _left(
+    ended: process.Ended,
+    spec: CommandTraining,
+    attempts: Attempts,
+    search: PatternRows,
+    notes: list[str],
+) -> Left:
+    """What is known of a program that has ended well, but for its files."""
+    left = Left(
+        output=ended.output if ended.whole is None else ended.whole,
+        whole=ended.whole is not None,
+        again=attempts.again,
+        cuts=[list(astuple(cut)) for cut in attempts.cuts],
+        notes=notes,
     )
+    results.search_ended(left, spec.results, search)
+    return left
 
 
-def tail(output: bytes) -> str:
-    """The last lines of an output, for a message."""
-    lines = output.decode("utf-8", "replace").splitlines()[-8:]
-    return "".join(f"\n  | {line[:300]}" for line in lines)
+def _note_end(run: RunSpec, folder: Path, left: Left) -> None:
+    """Note beside ``{out}`` that a program has ended; ProgramError where that cannot be noted."""
+    facts = left.facts()
+    document = {"program": ProgramRun.of(run).key, "facts": facts, "sha256": digest(facts)}
+    try:
+        write_atomically(folder / PRINTED, left.output, durable=False)
+        write_atomically(folder / ENDED, json.dumps(document).encode("ascii"), durable=False)
+    except OSError as error:
+        raise ProgramError(
+            f"{folder}: the program has finished, and what it left cannot be recorded: "
+            f"{error.strerror or error}\n  expected: room on the disk of the store\n"
+            "  to do: free some space and give the same command again; this run is made again, "
+            "those that were recorded are kept"
+        ) from error
+
+
+def _ended(run: RunSpec, folder: Path) -> Left | None:
+    """What is noted of a program that has ended here and is not recorded yet; None if none has."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        document = json.loads(read_bytes(folder / ENDED, LARGEST_ENDED, follow=False))
+        facts, out = document["facts"], folder / OUT
+        whole = digest(facts) == document["sha256"] and out.is_dir() and not out.is_symlink()
+        if whole and document["program"] == ProgramRun.of(run).key:
+            output = read_bytes(folder / PRINTED, LARGEST_ENDED, follow=False)
+            return Left(output=output, **facts)
+    with suppress(OSError):
+        remove(folder / ENDED)
+    return None
+
+
+def _states(out: Path) -> dict[str, tuple[int, int, int]]:
+    """When each plain file was written last, its size and its place on the disk."""
+    found: dict[str, tuple[int, int, int]] = {}
+    for at, _, names in os.walk(out):
+        for name in names:
+            with suppress(OSError):
+                status = Path(at, name).lstat()
+                inside = Path(at, name).relative_to(out).as_posix()
+                found[inside] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found
 
 
 def _threads(spec: CommandTraining) -> dict[str, str]:
@@ -163,29 +215,3 @@ def _threads(spec: CommandTraining) -> dict[str, str]:
     cores = str(spec.resources.cores)
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     return dict.fromkeys(names, cores)
-
-
-def _kept(spec: CommandTraining, out: Path) -> Mapping[str, bytes]:
-    """The files of ``keep``, by their paths in ``{out}``; ProgramError where they are too large."""
-    found: dict[str, bytes] = {}
-    left = KEPT_BYTES
-    for pattern in spec.keep:
-        for path in sorted(out.glob(pattern)):
-            name = path.relative_to(out).as_posix()
-            if name in found or path.is_symlink() or not path.is_file() or leads_out(path, out):
-                continue
-            if len(found) >= MOST_KEPT or path.stat().st_size > left:
-                limit = f"{MOST_KEPT} files of {KEPT_BYTES / 1e6:.0f} MB together"
-                raise ProgramError(f"{printable(name)}: `keep` keeps at most {limit}")
-            try:
-                found[name] = read_bytes(path, left, follow=False)
-            except OSError as error:
-                why = error.strerror or str(error)
-                raise ProgramError(f"{printable(name)}: `keep` cannot keep it: {why}") from error
-            left -= len(found[name])
-    return found
-
-
-def _ending(name: str) -> str:
-    ending = Path(name).suffix[1:].lower()
-    return ending if ending.isascii() and ending.isalnum() and len(ending) <= 16 else "bin"

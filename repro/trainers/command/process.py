@@ -7,7 +7,9 @@ has left all the same is found and killed before a new one (on Linux).
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -32,9 +34,15 @@ HEAD_BYTES: Final = 64_000
 TAIL_BYTES: Final = 256_000
 """What is kept of an output: so much of its beginning, and of its end."""
 
+WHOLE_BYTES: Final = 16_000_000
+"""So long an output is kept whole."""
+
 LONGEST_LINE: Final = 100_000
 GRACE_S: Final = 10.0
 """Seconds from the request to end to the kill."""
+
+AWAKE_S: Final = 1.0
+"""So often the guard is told to go on, should its program have stopped it."""
 
 LATE_S: Final = 3 * GRACE_S
 """How long after the limit of its program a guard is believed to be at work on its end."""
@@ -50,12 +58,16 @@ class NotStartedError(ReproError):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended: ``status`` as subprocess gives it, or ``timed_out``; what it printed."""
+    """How a program ended: ``status`` as subprocess gives it, or ``timed_out``; what it printed.
+
+    ``output`` is shortened, ``whole`` is not; None where it is too long to be kept.
+    """
 
     status: int
     timed_out: bool
     seconds: float
     output: bytes
+    whole: bytes | None = None
 
     @property
     def words(self) -> str:
@@ -101,7 +113,7 @@ def run(
         late = False
         try:
             _give(guard, job)
-            guard.wait(None if seconds is None else seconds + LATE_S)
+            _await(guard, math.inf if seconds is None else seconds + LATE_S)
         except subprocess.TimeoutExpired:  # the program has stopped it
             late = True
         finally:
@@ -111,6 +123,7 @@ def run(
         kill_marked(mark)
     reader.join(GRACE_S)
     ended = _ended(found, guard.returncode, time.monotonic() - began, output.kept())
+    ended = replace(ended, whole=output.whole())
     return replace(ended, timed_out=True) if late and not found else ended
 
 
@@ -135,6 +148,17 @@ def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:
         if guard.stdin is not None:
             guard.stdin.write(json.dumps(job).encode("ascii") + b"\n")
             guard.stdin.flush()
+
+
+def _await(guard: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait for the guard, which goes on if its program has stopped it; TimeoutExpired."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(subprocess.TimeoutExpired):
+            guard.wait(min(AWAKE_S, max(0.0, end - time.monotonic())))
+            return
+        guard.send_signal(signal.SIGCONT)
+    raise subprocess.TimeoutExpired(guard.args, seconds)
 
 
 def _end(guard: subprocess.Popen[bytes]) -> None:
@@ -187,6 +211,13 @@ def _variables(folder: Path) -> list[bytes]:
     return (folder / "environ").read_bytes().split(b"\0")
 
 
+def shortened(output: bytes) -> bytes:
+    """The beginning and the end of an output, as they are stored with a run."""
+    kept = _Output(lambda _: None)
+    kept.read(io.BytesIO(output))
+    return kept.kept()
+
+
 class _Output:
     """The beginning and the end of what a program prints; each line is told on."""
 
@@ -196,6 +227,7 @@ class _Output:
         self._tail: deque[bytes] = deque()
         self._in_tail = 0
         self._left_out = 0
+        self._whole: bytearray | None = bytearray()
 
     def read(self, stream: IO[bytes] | None) -> None:
         """Read to the end; what holds the pipe open after the program is dead is not waited for."""
@@ -206,7 +238,14 @@ class _Output:
                 self._on_line(line.decode("utf-8", "replace").rstrip("\n"))
                 self._keep(line)
 
+    def whole(self) -> bytes | None:
+        """All of it; None where that is too long."""
+        return None if self._whole is None else bytes(self._whole)
+
     def _keep(self, line: bytes) -> None:
+        if self._whole is not None:
+            self._whole += line
+            self._whole = self._whole if len(self._whole) <= WHOLE_BYTES else None
         if not self._tail and len(self._head) + len(line) <= HEAD_BYTES:
             self._head += line
             return

@@ -9,12 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from repro.errors import DataError, printable
+from repro.errors import DataError, NotKeptError, printable
 from repro.files import leads_out, read_bytes
 from repro.pattern_rows import PatternRows
 from repro.series import Row, rows_in
 from repro.trainers.command.attempts import LARGEST, Attempts, joined
-from repro.trainers.command.spec import Results, filled
+from repro.trainers.command.left import Left
+from repro.trainers.command.spec import TRACKERS, Results, filled
+from repro.trainers.command.trackers import tracked
 
 NAMED: Final = 10
 LONGEST_NAME: Final = 80
@@ -34,35 +36,67 @@ def rows_of(
     results: Results,
     values: Mapping[str, Any],
     folder: Path,
-    search: PatternRows,
     attempts: Attempts = FIRST,
     step: str | None = None,
 ) -> list[Row]:
-    """The rows that a run left; of ``file`` there is one.
+    """The rows that a run left in a file; of ``file`` there is one.
 
     ``values`` are those of the placeholders, ``folder`` is where the program ran. Of several
     ``attempts`` those rows are left out that a later one has taken back, by their ``step``.
     DataError for results that are missing, or no numbers.
     """
-    path = place_of(results, values, folder)
-    if path is None:
-        printed = search.rows
-        if not printed:
-            raise _refused("the output", "no line has the pattern", str(results.stdout))
-        return printed
+    path = folder / filled(results.path, values)
     if leads_out(path, Path(values["out"])):
-        mistake = "cannot be read: it leads out of the folder of the run"
-        raise _refused(str(path), mistake, "a file that it wrote")
+        raise leads_out_of(path)
+    if results.form in TRACKERS:
+        return tracked(results.form, path, Path(values["out"]))
     parts = [part for part in attempts.parts(_content(path, values["out"])) if part.strip()]
     found = [_rows(results, path, part, parts[0]) for part in parts]
     rows = joined(found, step) if step else [row for part in found for row in part]
     if not any(rows):
         said = results.pattern or "at least one number"
         mistake = "no numbers" if results.pattern is None else "no line has the pattern"
-        raise _refused(str(path), mistake, said)
+        raise refused(str(path), mistake, said)
     if step and not any(step in row for row in rows):
-        raise _refused(str(path), f"no row has the step '{step}'", "what `resume` names")
+        raise refused(str(path), f"no row has the step '{step}'", "what `resume` names")
     return rows
+
+
+def _found(rows: list[Row], pattern: str) -> list[Row]:
+    if not rows:
+        raise refused("the output", "no line has the pattern", pattern)
+    return rows
+
+
+def search_ended(left: Left, results: Results, search: PatternRows) -> None:
+    """Take down which rows were found while a program printed, or why none could be."""
+    left.sought = results.stdout
+    if results.stdout is not None:
+        try:
+            left.rows = search.rows
+        except DataError as error:
+            left.trouble = str(error)
+
+
+def printed(left: Left, pattern: str) -> list[Row]:
+    """The rows that a pattern finds in what a program has printed.
+
+    DataError for none, NotKeptError where the output was too long to be kept.
+    """
+    if left.sought == pattern:
+        if left.rows is None:
+            raise DataError(left.trouble)
+        return _found(left.rows, pattern)
+    if not left.whole:
+        raise NotKeptError(
+            "the output: its middle was not kept, and another pattern was searched in it\n"
+            f"  expected: the pattern {left.sought}, or a shorter output\n"
+            "  to do: give the same command again, which runs the program again"
+        )
+    with PatternRows(pattern) as search:
+        for line in left.output.decode("utf-8", "replace").split("\n"):
+            search(line)
+        return _found(search.rows, pattern)
 
 
 def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
@@ -75,10 +109,10 @@ def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
             return _rows_with(text, results.pattern)
         return rows_in(text, results.form, appended=part is not first)  # type: ignore[arg-type]
     except UnicodeDecodeError as error:
-        raise _refused(str(path), "cannot be read: no UTF-8", "the results of the run") from error
+        raise refused(str(path), "cannot be read: no UTF-8", "the results of the run") from error
     except ValueError as error:
         mistake = f"cannot be read as {results.form}: {error}"
-        raise _refused(str(path), mistake, "numbers by name") from error
+        raise refused(str(path), mistake, "numbers by name") from error
 
 
 def _rows_with(text: str, pattern: str) -> list[Row]:
@@ -96,7 +130,7 @@ def _content(path: Path, out: str) -> bytes:
         expected = "the results of the run"
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             expected += f"; {_there(Path(out))}"
-        raise _refused(str(path), f"cannot be read: {why}", expected) from error
+        raise refused(str(path), f"cannot be read: {why}", expected) from error
 
 
 def _there(out: Path) -> str:
@@ -110,10 +144,23 @@ def _there(out: Path) -> str:
     return f"{{out}} has {', '.join(names)}{more if len(seen) > NAMED else ''}"
 
 
-def _refused(place: str, mistake: str, expected: str) -> DataError:
+def leads_out_of(path: Path) -> DataError:
+    """What to say of results that are a link, or in a folder that is one."""
+    mistake = "cannot be read: it leads out of the folder of the run"
+    return refused(str(path), mistake, "a file that it wrote")
+
+
+def tail(output: bytes) -> str:
+    """The last lines of an output, for a message."""
+    lines = output.decode("utf-8", "replace").splitlines()[-8:]
+    return "".join(f"\n  | {line[:300]}" for line in lines)
+
+
+def refused(place: str, mistake: str, expected: str) -> DataError:
+    """What to say of results that cannot be read."""
     return DataError(
         f"{place}: {mistake}\n  expected: {expected}\n"
-        "  to do: mend `results`, or the program that writes them"
+        "  to do: correct `results`, or the program that writes them"
     )
 
 

@@ -33,36 +33,57 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 RESERVED = ("seed", "args", "out")
 
-IDENTITY = {"command", "args", "style", "environment", "results", "keep", "diverged", "digests"}
+IDENTITY = {
+    *("command", "args", "style", "unseeded", "environment", "results", "keep", "diverged"),
+    "digests",
+}
 """The fields on which the numbers of a run depend, or what is left of it."""
+
+SEEDING: Final = (
+    'add the seed to the command, such as --seed "{seed}"; put it in a variable that the program '
+    'reads, as in [env, "SEED={seed}", python, train.py]; or, for a program whose runs differ by '
+    "chance alone, write `unseeded: true`"
+)
 
 LIMIT: Final = "command_limit"
 """The component of a program whose limit of time decides what counts as a divergence."""
 
 
-ResultForm = Literal["file", "csv", "jsonl", "log", "stdout"]
-FORMS: tuple[ResultForm, ...] = ("file", "csv", "jsonl", "log", "stdout")
+Tracker = Literal["tensorboard", "wandb", "mlflow", "trackio"]
+TRACKERS: tuple[Tracker, ...] = ("tensorboard", "wandb", "mlflow", "trackio")
+ResultForm = Literal["file", "csv", "jsonl", "log", "stdout"] | Tracker
+FORMS: tuple[ResultForm, ...] = ("file", "csv", "jsonl", "log", *TRACKERS, "stdout")
+
+
+_EXAMPLES = {"tensorboard": "runs", "wandb": "wandb", "mlflow": "mlruns", "trackio": "p.db"}
 
 
 class Results(Spec):
-    """Where the numbers of a run are, in one of five ways; ``{out}`` is the folder of the run.
+    """Where the numbers of a run are, in one of these ways; ``{out}`` is the folder of the run.
 
     ``file``: JSON, nested or flat. ``csv`` and ``jsonl``: a row per step. ``stdout``: a pattern
     that is looked for in each line of what the program prints, whose named groups are the numbers:
     a row per line that has it. ``log``: a text that has them so, by its ``pattern``.
+    ``tensorboard`` and ``wandb``: a folder of one run of that tracker; ``mlflow``: its folder or
+    database, and ``trackio``: its database, with one run in it.
     """
 
     file: Text | None = None
     csv: Text | None = None
     jsonl: Text | None = None
     log: Text | None = None
+    tensorboard: Text | None = None
+    wandb: Text | None = None
+    mlflow: Text | None = None
+    trackio: Text | None = None
     stdout: Text | None = None
     pattern: Text | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if sum(getattr(self, form) is not None for form in FORMS) != 1:
-            raise ValueError("results are in one place: either file, csv, jsonl, log or stdout")
+            forms = f"{', '.join(FORMS[:-1])} or {FORMS[-1]}"
+            raise ValueError(f"results are in one place: either {forms}")
         if (self.log is None) != (self.pattern is None):
             raise ValueError("log and pattern go together: a text, and what its lines look like")
         if self.sought is not None:
@@ -87,7 +108,7 @@ class Results(Spec):
 
     @property
     def form(self) -> ResultForm:
-        """Which of the five it is."""
+        """Which of them it is."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
     @property
@@ -137,7 +158,9 @@ class CommandTraining(Training):
     ``command`` is a list of arguments, never a shell line. In it ``{seed}`` is the seed, ``{out}``
     the folder of the run, ``{args}``, as an argument by itself, all of ``args`` that are named
     nowhere else, and the name of any of them its value; ``{{`` and ``}}`` are braces. ``style`` is
-    how ``{args}`` are written: as `--name value`, or as `name=value` (``hydra``).
+    how ``{args}`` are written: as `--name value`, as `--name=value` (``equals``), or as
+    `name=value` (``hydra``). ``unseeded``: the program takes no seed, so that its runs differ by
+    chance alone; without that, the command has ``{seed}``.
 
     ``files`` are those, below ``workdir``, on which the numbers depend: their ``digests`` are part
     of the identity of a run. ``workdir`` is below the document. ``environment`` is added to that of
@@ -153,7 +176,8 @@ class CommandTraining(Training):
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)]
     args: dict[ArgumentName, Argument | tuple[Argument, ...]] = {}
-    style: Literal["flags", "hydra"] = "flags"
+    style: Literal["flags", "equals", "hydra"] = "flags"
+    unseeded: bool = False
     environment: dict[VariableName, str] = {}
     workdir: Annotated[str, StringConstraints(max_length=400)] = "."
     files: tuple[FilePattern, ...] = ()
@@ -165,6 +189,11 @@ class CommandTraining(Training):
 
     digests: dict[str, Sha256] = {}
     folder: str = ""
+
+    @property
+    def seeded(self) -> bool:
+        """Unless the program is said to take no seed."""
+        return not self.unseeded
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -223,9 +252,10 @@ class CommandTraining(Training):
             if name in named:
                 continue
             several = value if isinstance(value, tuple) else (value,)
-            if self.style == "hydra":
+            if self.style != "flags":
                 shown = ",".join(map(written, several))
-                yield f"{name}=[{shown}]" if isinstance(value, tuple) else f"{name}={shown}"
+                shown = f"[{shown}]" if isinstance(value, tuple) else shown
+                yield f"{'--' if self.style == 'equals' else ''}{name}={shown}"
             elif isinstance(value, bool):
                 yield from [f"--{name}"] if value else []
             else:
@@ -243,10 +273,12 @@ class CommandTraining(Training):
                 what = f"the command uses neither {{args}} nor {{{name}}}"
                 advice = 'add "{args}" to the command, or remove the argument'
                 yield ("args", name), (what, "a placeholder for it", advice)
-        if "seed" not in named:
+        if "seed" not in named and not self.unseeded:
             what = "the command does not use {seed}, so every run would be the same"
-            advice = 'add the seed to the command, such as --seed "{seed}"'
-            yield ("command",), (what, "{seed} in the command", advice)
+            yield ("command",), (what, "{seed} in the command", SEEDING)
+        if "seed" in named and self.unseeded:
+            what = "the command uses {seed}, and its runs are said to have none"
+            yield ("unseeded",), (what, "one of the two", "leave `unseeded` out")
         if self.command[0] == "{args}":
             what = "the command begins with its arguments"
             yield ("command",), (what, "a program first", "name the program before them")
@@ -265,14 +297,16 @@ class CommandTraining(Training):
         if not path or not {*placeholders(path)} <= {*RESERVED, *self.args}:
             return
         file = os.path.normpath(filled(path, {**self.args, "seed": 0, "args": "", "out": "out"}))
-        if not path.startswith("{out}/") or not file.startswith("out/"):
+        whole = self.results.form in TRACKERS and file == "out" and path.startswith("{out}")
+        if not whole and (not path.startswith("{out}/") or not file.startswith("out/")):
             what = f"'{path}' is not below the folder of the run, so runs would share it"
+            expected = f'a path such as "{{out}}/{_EXAMPLES.get(self.results.form, "r.json")}"'
             advice = "have the program write it there, or print its numbers and use `stdout`"
-            yield ("results", self.results.form), (what, 'a path such as "{out}/r.json"', advice)
+            yield ("results", self.results.form), (what, expected, advice)
 
     def _unclear_rows(self) -> Iterator[tuple[Steps, Words]]:
         """A series that may hold rows of attempts that were cut off, and a step of no series."""
-        in_file = self.results.series and self.results.stdout is None
+        in_file = self.results.series and self.results.form in {"csv", "jsonl", "log"}
         if self.resume is True and in_file:
             what = "a program that resumes may write rows again, and nothing says which"
             advice = "name the number in each row that counts up, such as epoch"

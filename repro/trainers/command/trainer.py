@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from repro.errors import DataError, printable
+from repro.digest import digest
+from repro.errors import DataError, ReadingError, printable
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
-from repro.series import NotFiniteError, Reduction, Row, chosen, not_finite
+from repro.series import NoSuchRowError, NotFiniteError, Reduction, Row, chosen, not_finite
 from repro.trainers.command import code_files
+from repro.trainers.command.left import ProgramRun
 from repro.trainers.command.one_run import finished as one_run
 from repro.trainers.command.one_run import line_of
 from repro.trainers.command.packaged import EXTRA, difference, not_installed
+from repro.trainers.command.read_run import read
 from repro.trainers.command.spec import CommandTraining, placeholders
 from repro.trainers.measurement import DivergedError, Measured, MeasurementSpec
-from repro.trainers.run import RunSpec
+from repro.trainers.run import Keyed, RunSpec
 from repro.trainers.trainer import (
     FLOPS_PER_CORE,
     Cost,
@@ -41,6 +44,12 @@ class CommandLine:
 
     use: str
     version: str
+    spec: CommandTraining
+
+    @property
+    def files(self) -> Iterator[Path]:
+        """What of the disk is run, and the folder in which it is."""
+        return code_files.run_by(self.spec)
 
 
 class Commands(Trainer[CommandTraining]):
@@ -71,7 +80,7 @@ class Commands(Trainer[CommandTraining]):
         if differs is None:
             return {}
         why = f" ({printable(differs)})" if differs else ""
-        return {"command": CommandLine(spec.shown + why, spec.digest()[:16])}
+        return {"command": CommandLine(spec.shown + why, spec.digest()[:16], spec)}
 
     def cost(self, spec: CommandTraining, measurements: Sequence[MeasurementSpec]) -> Cost:
         """Its minutes at most, or one where none are declared."""
@@ -133,12 +142,28 @@ class Commands(Trainer[CommandTraining]):
         progress: Report,
         together: bool,
     ) -> Sequence[Finished]:
-        """Run the program for each; DataError for one that failed, with the end of its output."""
+        """Run the program for each, and give the record of what it left, unless it diverged.
+
+        ProgramError for one that failed, with the end of its output.
+        """
         finished = []
         for run, folder in zip(batch, folders, strict=True):
             progress(Progress(run.key, 1, 1, 0, 1, 0, 1, "train"))
             finished.append(one_run(run, folder))
         return finished
+
+    def source(self, run: RunSpec) -> Keyed:
+        """What its program left."""
+        return ProgramRun.of(run)
+
+    def read(self, run: RunSpec, left: Mapping[str, bytes]) -> Finished:
+        """As in Trainer."""
+        return read(run, left)
+
+    def reading(self, spec: CommandTraining) -> str:
+        """Its command line, but for what arms differ in, and where its results are."""
+        keys = {"command", "style", "results"}
+        return digest(spec.model_dump(mode="json", include=keys, exclude_defaults=True))
 
     def measurer(
         self, finished: Finished, corpus: Any, device: Device
@@ -154,6 +179,10 @@ class Commands(Trainer[CommandTraining]):
                 if declared:
                     raise DivergedError(str(error)) from error
                 raise
+            except NoSuchRowError:
+                raise
+            except DataError as error:
+                raise ReadingError(str(error)) from error
 
         return measured
 

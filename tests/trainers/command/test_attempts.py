@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DataError
-from repro.pattern_rows import PatternRows
 from repro.series import Row
 from repro.trainers.command.attempts import CUTS, Attempts, begun
 from repro.trainers.command.results import rows_of
@@ -33,9 +32,7 @@ class Run:
 
     def rows(self) -> list[Row]:
         values = {"out": str(self.out)}
-        return rows_of(
-            self.results, values, self.folder, PatternRows(None), self.attempts, self.step or None
-        )
+        return rows_of(self.results, values, self.folder, self.attempts, self.step or None)
 
 
 def lines(first: int, last: int, loss: float) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from tests.trainers.command.toy import LEAVES, change, program, verify
+from tests.trainers.command.toy import LEAVES, PROGRAM, change, program, verify
 
 TELLS = "open('begun', 'a').write(f'{given.optimizer} {given.seed}\\n')\n"
 """A line in a file beside the program, once for each run that was begun."""
@@ -21,7 +22,7 @@ def test_a_slip_in_a_program_costs_two_runs_of_each_arm(folder: Path) -> None:
     done = verify(folder, "--engine", "serial")
     assert done.returncode == 5
     assert begun(folder) == ["adam 1337", "adam 42", "adamw 1337", "adamw 42"]
-    assert done.stderr.count("| AttributeError: ") == 4
+    assert done.stderr.count("| AttributeError: ") == 1
     (adam, adamw) = [line for line in done.stderr.splitlines() if line.startswith("failed: ")][-2:]
     assert adam.startswith("failed: Adam, seed 7 and 2 more: not started: the first runs of this")
     assert adamw.startswith("failed: AdamW, seed 7 and 2 more: not started: the first runs of this")
@@ -56,3 +57,36 @@ def test_seeds_that_fail_later_stop_nothing(folder: Path) -> None:
     change(folder, "[7, 8, 9]", "[101, 102, 103, 104, 7, 8, 9]")
     verify(folder, "--engine", "serial")
     assert len(begun(folder)) == 14
+
+
+def test_the_same_failure_is_told_once(folder: Path) -> None:
+    """With the number of runs and their seeds, and what each printed last in the words of one."""
+    program(folder, PROGRAM + "\nraise RuntimeError(f'no data for {seed}')\n")
+    done = verify(folder, "--workers", "1")
+    assert done.returncode == 5
+    told = [line for line in done.stderr.splitlines() if line.startswith("failed: ")]
+    assert len(told) == 3
+    runs = re.fullmatch(
+        r"failed: ([0-9]) runs [(](.*)[)]: the program ended with status 1", told[0]
+    )
+    assert runs is not None
+    assert len(re.findall("[0-9]+", runs[2])) == int(runs[1]) >= 4
+    assert runs[2].count("Adam, seeds 1337, 42") == runs[2].count("AdamW, seeds 1337, 42") == 1
+    assert done.stderr.count("RuntimeError: no data for") == 1
+
+
+def test_other_failures_are_told_apart(folder: Path) -> None:
+    """By what is said last: a division by zero is no missing file."""
+    wrong = "1 / 0 if given.optimizer == 'adam' else open('/nowhere')"
+    program(folder, PROGRAM + f"\n{wrong}\n")
+    done = verify(folder, "--workers", "1")
+    assert done.stderr.count("ZeroDivisionError: division by zero") == 1
+    assert done.stderr.count("FileNotFoundError: ") == 1
+
+
+def test_the_folder_of_a_run_is_told_by_its_placeholder(folder: Path) -> None:
+    """Its path is as long as the run's key, and gone by then."""
+    program(folder, PROGRAM)
+    done = verify(folder, "--workers", "1")
+    assert "{out}/results.json: cannot be read: No such file or directory" in done.stderr
+    assert "checkpoint-out" not in done.stderr

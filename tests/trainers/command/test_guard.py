@@ -176,16 +176,44 @@ def test_processes_that_fork_and_end_in_turn_are_ended(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 8
 
 
-def test_a_guard_that_is_stopped_keeps_no_program_beyond_its_limit(
+STOPS = (
+    "import os, pathlib, signal, time; pathlib.Path('up').write_text(str(os.getpid()));"
+    "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(600)"
+)
+STOPS_AGAIN = STOPS.replace(
+    "time.sleep(600)", "\nwhile True: os.kill(os.getppid(), signal.SIGSTOP)"
+)
+
+
+def test_a_guard_that_is_stopped_goes_on(tmp_path: Path) -> None:
+    """The limit of the program is kept, though the program has stopped what keeps it."""
+    begun = time.monotonic()
+    ended = run([sys.executable, "-c", STOPS], tmp_path, 2)
+    assert ended.timed_out
+    assert time.monotonic() - begun < process.GRACE_S
+    assert not alive(number(tmp_path / "up"))
+
+
+def test_a_guard_that_is_stopped_over_and_over_keeps_no_program_beyond_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits for it for ever, and it is no run that has ended well."""
     monkeypatch.setattr(process, "LATE_S", 1.0)
     monkeypatch.setattr(process, "GRACE_S", 1.0)
-    code = (
-        "import os, pathlib, signal, time; pathlib.Path('up').write_text(str(os.getpid()));"
-        "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(600)"
-    )
-    ended = run([sys.executable, "-c", code], tmp_path, 2)
+    ended = run([sys.executable, "-c", STOPS_AGAIN], tmp_path, 2)
     assert ended.timed_out
     assert not alive(number(tmp_path / "up"))
+
+
+def test_a_guard_that_is_stopped_ends_with_its_worker(tmp_path: Path) -> None:
+    """Neither it nor its program is left when the worker is killed."""
+    worker = subprocess.Popen(
+        [sys.executable, "-c", WORKER, json.dumps([sys.executable, "-c", STOPS]), "mark-w"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+    )
+    program = number(tmp_path / "up")
+    guard = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
+    worker.kill()
+    worker.wait()
+    assert until(lambda: not alive(program) and not alive(guard))

@@ -11,7 +11,8 @@ import pytest
 from repro.errors import DataError
 from repro.pattern_rows import PatternRows
 from repro.series import AtRow, BestBy, Row, chosen
-from repro.trainers.command.results import rows_of
+from repro.trainers.command.left import Left
+from repro.trainers.command.results import printed, rows_of
 from repro.trainers.command.spec import Results
 
 ROWS: list[Row] = [
@@ -25,9 +26,7 @@ ROWS: list[Row] = [
 def read(folder: Path, form: str, text: str | bytes) -> list[Row]:
     path = folder / "found"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return rows_of(
-        Results(**{form: "{out}/found"}), {"out": str(folder)}, folder, PatternRows(None)
-    )
+    return rows_of(Results(**{form: "{out}/found"}), {"out": str(folder)}, folder)
 
 
 def test_json_nested_or_flat(tmp_path: Path) -> None:
@@ -90,7 +89,7 @@ def test_what_cannot_be_read(tmp_path: Path, form: str, text: str | bytes, said:
     with pytest.raises(DataError) as refused:
         read(tmp_path, form, text)
     assert said in str(refused.value)
-    assert "to do: mend `results`" in str(refused.value)
+    assert "to do: correct `results`" in str(refused.value)
 
 
 def test_results_that_are_missing_or_lead_elsewhere(tmp_path: Path) -> None:
@@ -99,7 +98,7 @@ def test_results_that_are_missing_or_lead_elsewhere(tmp_path: Path) -> None:
     for name in ("nothing", "link", "."):
         results = Results(file=f"{{out}}/{name}")
         with pytest.raises(DataError, match="cannot be read"):
-            rows_of(results, {"out": str(tmp_path)}, tmp_path, PatternRows(None))
+            rows_of(results, {"out": str(tmp_path)}, tmp_path)
 
 
 @pytest.mark.parametrize("form", ["file", "jsonl"])
@@ -107,25 +106,25 @@ def test_a_number_that_is_written_twice_is_refused(tmp_path: Path, form: str) ->
     """Nobody knows which of the two is meant; to take the last would drop the first in silence."""
     (tmp_path / "r").write_text('{"eval": {"x": 1, "x": 2}}\n', "utf-8")
     with pytest.raises(DataError, match="'x' stands there twice"):
-        rows_of(Results(**{form: "{out}/r"}), {"out": str(tmp_path)}, tmp_path, PatternRows(None))
+        rows_of(Results(**{form: "{out}/r"}), {"out": str(tmp_path)}, tmp_path)
 
 
 def test_a_log_has_its_numbers_in_its_lines(tmp_path: Path) -> None:
     """As a program writes it beside its results; a line without the pattern has none."""
     (tmp_path / "main.log").write_text("start\n[INFO] acc=0.5\n[INFO] acc=0.75\n", "utf-8")
     results = Results(log="{out}/main.log", pattern=r"acc=(?P<acc>\S+)")
-    assert rows_of(results, {"out": str(tmp_path)}, tmp_path, PatternRows(None)) == [
+    assert rows_of(results, {"out": str(tmp_path)}, tmp_path) == [
         {"acc": 0.5},
         {"acc": 0.75},
     ]
     other = Results(log="{out}/main.log", pattern=r"loss=(?P<loss>\S+)")
     with pytest.raises(DataError, match=r"main.log: no line has the pattern"):
-        rows_of(other, {"out": str(tmp_path)}, tmp_path, PatternRows(None))
+        rows_of(other, {"out": str(tmp_path)}, tmp_path)
 
 
-def test_an_output_without_the_pattern(tmp_path: Path) -> None:
+def test_an_output_without_the_pattern() -> None:
     with pytest.raises(DataError, match="no line has the pattern"):
-        rows_of(Results(stdout="(?P<a>x)"), {}, tmp_path, PatternRows("(?P<a>x)"))
+        printed(Left(output=b"y"), "(?P<a>x)")
 
 
 @pytest.mark.parametrize(
@@ -178,14 +177,14 @@ def test_a_file_that_is_missing_is_told_with_those_that_are_there(tmp_path: Path
     (tmp_path / "elsewhere").symlink_to("/")
     results, values = Results(file="{out}/results.json"), {"out": str(tmp_path)}
     with pytest.raises(DataError) as error:
-        rows_of(results, values, tmp_path, PatternRows(None))
+        rows_of(results, values, tmp_path)
     assert str(error.value).splitlines()[1] == (
         "  expected: the results of the run; {out} has 'out\\x1b[31m.txt', 'run/all_results.json'"
     )
     for number in range(10, 30):
         (tmp_path / f"a{number}{100 * 'x'}").write_text("")
     with pytest.raises(DataError) as error:
-        rows_of(results, values, tmp_path, PatternRows(None))
+        rows_of(results, values, tmp_path)
     (said,) = (line for line in str(error.value).splitlines() if "expected" in line)
     assert said.count("'a") == 10
     assert said.endswith("xx' and 12 more")

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from repro.schema.base import Count
 from repro.schema.messages import Words
+from repro.schema.value_scale import ValueScale
 from repro.trainers.language_model.measurements.pairwise_kl import Seed
 from repro.trainers.measurement import (
     NAMES,
@@ -63,6 +64,11 @@ class HitRate(MeasurementSpec):
     contexts: Count | None = None
     seed: Seed = 0
     at: Places | None = None
+
+    @property
+    def value_scale(self) -> ValueScale:
+        """A share, and never in percent."""
+        return ValueScale(0.0, 1.0)
 
     @field_validator("at")
     @classmethod

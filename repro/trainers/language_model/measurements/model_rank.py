@@ -260,7 +260,7 @@ def _on_processor(
     with full_precision():
         found = ranks_of(
             arrays, rows=rows, precision=precision, thresholds=asked, counts_only=True,
-            control=control, checkpoint=kept,
+            control=control, checkpoint=kept, sure=True,
         )  # fmt: skip
     reduced, eps = found.reduced, torch.finfo(weight.dtype).eps
     numpys = numpy_threshold(rows, reduced.columns, eps)

@@ -1,0 +1,113 @@
+"""A command that is run once, to see where its numbers are."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from repro.drafting.command_line import ProgramLine
+from repro.drafting.log_runs import pattern_of
+from repro.errors import ClaimError, ReproError, printable
+from repro.schema.messages import choose
+from repro.series import numbers_in
+from repro.trainers.command import process
+from repro.trainers.command.found import MOST_NAMES, NumbersThere, places, said_of
+from repro.trainers.command.left import Left, gathered
+from repro.trainers.command.results import tail
+from repro.trainers.command.spec import TRACKERS, CommandTraining
+
+SEED = 0
+
+
+def place_of_numbers(line: ProgramLine, folder: Path, measure: str) -> tuple[str, list[str]]:
+    """Where the program leaves ``measure``, as `--results` takes it, and what is said of it.
+
+    It is run once in ``folder``, with the seed 0. ClaimError for a command with values that are
+    open, for one that fails, and where the number is not there, with those that are.
+    """
+    if line.settings:
+        open_ = " and ".join(f"{{{name}}}" for name in line.settings)
+        raise _refused(
+            f"the command cannot be run while {open_} has no value",
+            "a command that is complete but for {seed}, {out} and {args}",
+            "leave --try out, fill the arms in, and give `repro try` with the claim",
+        )
+    left = _left(line, folder)
+    found = list(places(left))
+    having = [place for place in found if place.form != "stdout" and measure in place.names]
+    having += list(_printed(left, measure))
+    if not having:
+        known = list(dict.fromkeys(name for place in found for name in place.names))
+        mistake = f"it left no number '{printable(measure)}'{said_of(left)}{tail(left.output)}"
+        expected = ", ".join(map(printable, known[:MOST_NAMES])) or "numbers in a file, or printed"
+        advice = "give one of them as --measure" if known else "have the program print them"
+        advice = choose(measure, known) if measure and known else advice
+        raise _refused(mistake, expected, advice)
+    said = [f"the command was run once, with the seed {SEED}: {_told(having[0], measure)}"]
+    said += [f"'{printable(measure)}' is in {_where(place)} as well" for place in having[1:]]
+    return _as_results(having[0]), said
+
+
+def _printed(left: Left, measure: str) -> Iterator[NumbersThere]:
+    """The output, where the pattern by which a claim will look for the number finds it there."""
+    pattern = re.compile(pattern_of(measure, "value"))
+    lines = left.output.decode("utf-8", "replace").splitlines()
+    found = filter(None, map(pattern.search, lines)) if measure else ()
+    rows = [numbers_in({measure: each["value"]}) for each in found]
+    if any(rows):
+        yield NumbersThere("stdout", "", rows)
+
+
+def _left(line: ProgramLine, folder: Path) -> Left:
+    """What it leaves; ClaimError where it cannot be started, or fails."""
+    spec = CommandTraining.model_validate(
+        {"command": line.words, "results": {"stdout": "(?P<none>)"}, "unseeded": True}
+    )
+    with tempfile.TemporaryDirectory(prefix="repro-try-") as name:
+        out = Path(name) / "out"
+        out.mkdir()
+        try:
+            ended = process.run(
+                spec.arguments(SEED, out),
+                folder=folder,
+                environment=os.environ,
+                mark=f"try-{secrets.token_hex(8)}",
+                seconds=None,
+                on_line=lambda _: None,
+            )
+        except ReproError as error:
+            mistake = f"{line.words[0]}: cannot be started: {error}"
+            raise _refused(mistake, "a program", "correct it") from error
+        if ended.status or ended.timed_out:
+            mistake = f"the program {ended.words}{tail(ended.output)}"
+            raise _refused(mistake, "one that ends well", "correct it, or leave --try out")
+        left = Left(output=ended.output if ended.whole is None else ended.whole)
+        gathered(left, spec, {"seed": SEED, "out": str(out)})
+        return left
+
+
+def _told(place: NumbersThere, measure: str) -> str:
+    """The last value of the number, and how many there are."""
+    values = [row[measure] for row in place.rows if measure in row]
+    many = f", the last of {len(values):,}" if len(values) > 1 else ""
+    last = "not finite" if values[-1] is None else f"{values[-1]:.6g}"
+    return f"{_where(place)} has '{printable(measure)}' = {last}{many}"
+
+
+def _where(place: NumbersThere) -> str:
+    return "the output" if place.form == "stdout" else f"'{printable(place.path)}'"
+
+
+def _as_results(place: NumbersThere) -> str:
+    if place.form == "stdout":
+        return "stdout"
+    path = "{out}" if place.path in {"", "."} else f"{{out}}/{place.path}"
+    return f"{place.form}:{path}" if place.form in TRACKERS else path
+
+
+def _refused(mistake: str, expected: str, advice: str) -> ClaimError:
+    return ClaimError(f"--try: {mistake}\n  expected: {expected}\n  to do: {advice}")
