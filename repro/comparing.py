@@ -5,15 +5,16 @@ The expectation is written when the results are there, so that its verdict is ex
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repro.drafting.claim_text import Better, name_of
-from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
+from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
 from repro.drafting.found_results import FoundResults, read_results
 from repro.drafting.run_fields import Hints
 from repro.drafting.run_values import FoundValue
@@ -59,16 +60,8 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     ClaimError or DataError where the results cannot be compared, SpecError where a claim or a copy
     of values that somebody edited is in the way, OutputError where nothing can be written.
     """
-    out = comparison.out
-    results = _read(comparison)
-    drafts = drafts_of(results, _asked(comparison))
-    taken = [place for name in drafts.claims if (place := _taken(comparison, drafts, name))]
-    if taken:
-        raise ClaimError(
-            f"{taken[0]}: here is a report on other results\n  expected: none, or one on "
-            f"{results.path}\n  to do: name another folder, as in --reports second, or move it away"
-        )
-    files = write(drafts, out)
+    comparison, results, drafts = _placed(comparison)
+    files = write(drafts, comparison.out)
     options = Options(
         store=store,
         reports=comparison.reports,
@@ -84,6 +77,42 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     return ComparedResults(verified, (*drafts.said, _counted(results), *changed), files)
+
+
+def _placed(comparison: CompareOptions) -> tuple[CompareOptions, FoundResults, Drafts]:
+    """The claims, in a folder of their own where those of other results, or a report, are there.
+
+    ClaimError where there are such in that folder as well.
+    """
+    results, drafts = _drafted(comparison)
+    there = _in_the_way(comparison, drafts)
+    if there is None:
+        return comparison, results, drafts
+    place = os.path.relpath(comparison.results.resolve(), comparison.out.resolve())
+    name = name_of(comparison.results.resolve().stem, before="results")
+    folder = f"{name}_{hashlib.sha256(place.encode(errors='replace')).hexdigest()[:4]}"
+    comparison = replace(comparison, out=comparison.out / folder)
+    results, drafts = _drafted(comparison)
+    if again := _in_the_way(comparison, drafts):
+        raise ClaimError(
+            f"{again}: here are other results\n  expected: nothing, or what was made of "
+            f"{results.path}\n  to do: name other folders: --out second --reports more_reports"
+        )
+    drafts.said.append(f"{there} is of other results; the claim of these goes to {comparison.out}")
+    return comparison, results, drafts
+
+
+def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
+    results = _read(comparison)
+    return results, drafts_of(results, _asked(comparison))
+
+
+def _in_the_way(comparison: CompareOptions, drafts: Drafts) -> Path | None:
+    """A claim, or a report, that was made of other results and has the name of one of these."""
+    if (claim := of_others(drafts, comparison.out)) is not None:
+        return claim
+    reports = (_taken(comparison, drafts, name) for name in drafts.claims)
+    return next(filter(None, reports), None)
 
 
 def _read(comparison: CompareOptions) -> FoundResults:

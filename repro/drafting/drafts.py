@@ -331,12 +331,12 @@ def write(drafts: Drafts, out: Path) -> tuple[Path, ...]:
     """
     claims = {out / name: marked(text) for name, text in drafts.claims.items()}
     tables = {out / name: text for name, text in drafts.tables.items()}
-    for file, text in claims.items():
+    if (file := of_others(drafts, out)) is not None:
+        raise _of_others(file, _origin(_text(file)))
+    for file in claims:
         with _told(file):
             if file.exists() and not _unedited(_text(file)):
                 raise _in_the_way(file)
-            if file.exists() and (other := _origin(_text(file))) not in ("", _origin(text)):
-                raise _of_others(file, other)
     for file, text in tables.items():
         with _told(file):
             if file.exists() and not _copied(file, text, claims):
@@ -364,6 +364,16 @@ def _text(file: Path) -> str:
 def _in_the_way(file: Path) -> SpecError:
     mistake, advice = "this file is there already", "name another place, or move it away"
     return SpecError([Problem(Place(str(file)), mistake, "no file, or one unedited", advice)])
+
+
+def of_others(drafts: Drafts, out: Path) -> Path | None:
+    """The first claim file that is there already, and was written from other results."""
+    for name, text in drafts.claims.items():
+        file = out / name
+        with _told(file):
+            if file.exists() and _origin(_text(file)) not in ("", _origin(text)):
+                return file
+    return None
 
 
 def _of_others(file: Path, other: str) -> SpecError:

@@ -18,7 +18,7 @@ NO_ARM: frozenset[Role | None] = frozenset({"item", "fold", "step", "task", "sta
 """Parts of paths that are guessed to name no arm, by their names."""
 
 _RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{(seed|run)\}")
-_WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}")
+_WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}(?![^/]*_\*)")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
 _NAMED = re.compile(r"([A-Za-z]+)[-_. ](.+)")
 _ENDING = re.compile(r"\.[A-Za-z]+$")

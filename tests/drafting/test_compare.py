@@ -369,17 +369,22 @@ def test_an_empty_folder_and_no_file_are_told() -> None:
 
 
 def test_other_results_take_no_place_of_claim_table_or_report() -> None:
-    """In one sentence; the same results are compared again, and what changed in them is said."""
+    """They go to a folder of their own; and what changed in the same results is said."""
     wide()
     Path("other.tsv").write_text(Path("results.tsv").read_text().replace("4.21", "4.11"))
     assert repro("compare", "results.tsv", "--better", "lower").returncode == 0
     claim, report = Path("mixup_vs_plain.claim.yaml"), Path("reports/mixup_vs_plain/declared")
     before = (claim.read_bytes(), (report / "report.json").read_bytes())
-    done = repro("compare", "other.tsv", "--better", "lower")
-    assert (done.returncode, "written from other results, results.tsv" in done.stderr) == (2, True)
-    claim.rename("moved.yaml")
-    done = repro("compare", "other.tsv", "--better", "lower")
-    assert (done.returncode, "here is a report on other results" in done.stderr) == (2, True)
+    for there in (claim, report):  # by the claim, and by the report alone
+        done = repro("compare", "other.tsv", "--better", "lower")
+        assert done.returncode == 0, done.stderr
+        assert (
+            f"read: {there} is of other results; the claim of these goes to other_" in done.stdout
+        )
+        (own,) = Path().glob("other_*/mixup_vs_plain.claim.yaml")
+        assert Path("reports", f"mixup_vs_plain_{own.parent}").is_dir()
+        if claim.exists():
+            claim.rename("moved.yaml")
     assert (Path("moved.yaml").read_bytes(), (report / "report.json").read_bytes()) == before
     Path("moved.yaml").rename(claim)
     Path("other.tsv").rename("results.tsv")
@@ -412,7 +417,8 @@ def test_folders_that_are_called_almost_alike_share_no_report() -> None:
     assert repro("compare", results, "--better", "lower", "--out", "a/b").returncode == 0
     Path("other.csv").write_text(Path(results).read_text())
     done = repro("compare", "other.csv", "--better", "lower", "--out", "a_b")
-    assert (done.returncode, "here is a report on other results" in done.stderr) == (2, True)
+    assert "reports/mixup_vs_plain_a_b/declared is of other results" in done.stdout
+    assert len(list(Path("reports").glob("*/declared/report.json"))) == 2
 
 
 def test_results_that_cannot_be_read_end_with_2() -> None:

@@ -62,7 +62,7 @@ def test_the_episodes_of_one_run_are_a_series() -> None:
 
 
 def test_episodes_are_no_seeds_where_each_arm_has_one_run() -> None:
-    write({f"{arm}-Env-v1/0.monitor.csv": episodes(1.0) for arm in ("a2c", "ppo", "dqn")})
+    write({f"{arm}-Cart-v1/0.monitor.csv": episodes(1.0) for arm in ("a2c", "ppo", "dqn")})
     is_refused(compared("--measure", "r"), "no field tells the arms apart")
 
 
@@ -77,10 +77,10 @@ def iterations(seed: int, last: float) -> str:
 @pytest.mark.parametrize(
     "folder",
     [
-        "{arm}_Env_0000{seed}_2026-01-01",
-        "{arm}_Env-v4_{seed}_env=Env-v4_2018-08-21_02-43-09hM{seed}l4Ph",
-        "{arm}_Env-v4_0_2018-08-21_02-43-095_QyA{seed}",
-        "{arm}_Env-v4_a1b2c_0000{seed}_{seed}_2026-01-01_02-43-0{seed}",
+        "{arm}_Cart_0000{seed}_2026-01-01",
+        "{arm}_Cart-v4_{seed}_env=Cart-v4_2018-08-21_02-43-09hM{seed}l4Ph",
+        "{arm}_Cart-v4_0_2018-08-21_02-43-095_QyA{seed}",
+        "{arm}_Cart-v4_a1b2c_0000{seed}_{seed}_2026-01-01_02-43-0{seed}",
     ],
 )
 def test_the_folders_of_ray(folder: str) -> None:
