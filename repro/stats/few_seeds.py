@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from repro.stats.shapes import FEWEST_SKEWED, distance, key_of, rates_of
+from repro.stats.error_rates import distance, key_of, rates_of
 from repro.stats.records import TestResult
+from repro.stats.shapes import FEWEST_SKEWED
 
 T_TESTS = frozenset(
     {"level", "student", "trend welch", "ordering"}
