@@ -217,7 +217,8 @@ def test_a_database_of_something_else_stops_nothing() -> None:
     write({f"{arm}/seed_{seed}.json": json.dumps({"error": v}) for arm, seed, v in VALUES})
     Path("optuna.db").write_bytes(b"SQLite format 3\x00 and no more")
     done = compared()
-    is_read(done, "a file per run", "not used, the store of a tracker: optuna.db: is no database")
+    said = "not used, the store of a tracker: optuna.db: cannot be read as a database of a tracker"
+    is_read(done, "a file per run", said)
 
 
 def test_files_are_read_where_the_events_beside_them_lack_the_number() -> None:

@@ -153,6 +153,6 @@ def test_runs_that_failed_after_their_end_have_a_way_out() -> None:
     rows = [f"{a},{s},{v},{'crashed' if s == 1 else 'finished'}" for a, s, v in VALUES]
     write({"results.csv": "\n".join(("arm,seed,error,State", *rows))})
     done = compared(results="results.csv")
-    assert "if what failed had finished all the same, leave that column out" in done.stdout
+    assert "if these ended after their last step, compare without that column" in done.stdout
     write({"without.csv": "\n".join(row.rpartition(",")[0] for row in ("arm,seed,error,", *rows))})
     assert repro("compare", "without.csv", "--better", "lower", "--out", "second").returncode == 0
