@@ -75,7 +75,8 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
         role = role_of(key)
         if role in PART:
             raise _are_parts(rows, key, WHAT[str(role)])
-        if role == "measure" or (role == "index" and numbered) or rows.of_task(key):
+        counted = role == "index" and numbered and number_like(rows.runs, key)
+        if role == "measure" or counted or rows.of_task(key):
             continue
         if recurs(rows.cells(key), count, exactly=role == "time"):
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)

@@ -430,3 +430,14 @@ def test_training_and_test_are_not_averaged() -> None:
     assert "--task-field split --task test" in refusal(compared(results))
     done = compared(results, "--task-field", "split", "--task", "test")
     assert "read: n, the seeds per arm: base 4, ours 4" in done.stdout, done.stderr
+
+
+def test_texts_in_a_column_without_a_name_are_not_lost() -> None:
+    """As pandas writes an index: data sets, of which each arm has one value, are no runs."""
+    text = Path(wide(records({"seed": range(8)}))).read_text().replace("seed,base", ",base")
+    head, *rows = text.splitlines()
+    Path("results.csv").write_text("\n".join([head, *(f"set{row}" for row in rows)]))
+    said = refusal(compared("results.csv"))
+    assert "no seeds are named, and 'unnamed' is the same in every arm: set0, set1" in said
+    said = refusal(compared("results.csv", "--task-field", "unnamed", "--baseline", "base"))
+    assert ONE_EACH in said
