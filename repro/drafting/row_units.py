@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from repro.drafting.path_names import EPISODES
 from repro.drafting.run_fields import named, number_like, refused, task_of
 from repro.errors import ClaimError
 from repro.evidence.imports.importer import FoundRun, RunEnd
@@ -197,6 +198,7 @@ def refuse_parts_inside(rows: Rows, measure: str, *, unit: bool) -> None:
         names = dict.fromkeys(name for row in run.rows if measure in row for name in row)
         steps = [name for name in names if role_of(name) == "step"]
         parts = [name for name in names if role_of(name) in PART]
+        parts += ["episode"] if run.place.endswith(EPISODES) else []
         if len([row for row in run.rows if measure in row]) < 2:
             continue
         if unit and steps:

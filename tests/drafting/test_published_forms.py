@@ -54,11 +54,12 @@ def episodes(last: float) -> str:
     return "\n".join(('#{"t_start": 1.5, "env_id": "CartPole-v1"}', "r,l,t", *rows)) + "\n"
 
 
-def test_the_episodes_of_one_run_are_a_series() -> None:
-    """A `monitor.csv` of Stable-Baselines; which of its values is taken is said."""
+def test_the_episodes_of_one_run_are_averaged_where_somebody_says_so() -> None:
+    """A `monitor.csv` of Stable-Baselines: the last episode alone says little of a run."""
     write({f"{arm}/seed_{seed}/0.monitor.csv": episodes(value) for arm, seed, value in VALUES})
-    done = compared("--measure", "r")
-    is_read(done, "the last value of each run", "lines above the header that begin with # are")
+    is_refused(compared("--measure", "r"), "its rows are parts of one run by 'episode'")
+    done = compared("--measure", "r", "--unit", "seed")
+    is_read(done, "averaged: the rows of one run", "lines above the header that begin with # are")
 
 
 def test_episodes_are_no_seeds_where_each_arm_has_one_run() -> None:
