@@ -441,3 +441,9 @@ def test_texts_in_a_column_without_a_name_are_not_lost() -> None:
     assert "no seeds are named, and 'unnamed' is the same in every arm: set0, set1" in said
     said = refusal(compared("results.csv", "--task-field", "unnamed", "--baseline", "base"))
     assert ONE_EACH in said
+
+
+def test_texts_that_cannot_be_seeds_are_not_offered_as_such() -> None:
+    said = refusal(compared(long(records({"prompt": ["ask", "tell", "sum", "prove"]}))))
+    assert "a column `seed` with a number for each row says that each is a run" in said
+    assert "--seed prompt" not in said
