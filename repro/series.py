@@ -55,6 +55,9 @@ Reduction = Literal["first", "last"] | BestBy | AtRow
 Form = Literal["file", "csv", "jsonl"]
 
 
+UNNAMED = "unnamed"
+"""The name of a first column that has none, as pandas writes an index, where it holds texts."""
+
 Record = dict[str, Any]
 """Whatever stands in a row, by name."""
 
@@ -164,11 +167,14 @@ def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
     if above:
         said[f"lines above the header that begin with # are comments: {above} left out"] = None
     body = text[head:]
-    lines = csv.reader(io.StringIO(body, newline=""), delimiter=separator, strict=True)
+    lines = csv.reader(
+        io.StringIO(body, newline=""), delimiter=separator, strict=True, skipinitialspace=True
+    )
     header = next((cells for cells in lines if cells), [])
     names = _names(header)
     before = text.count("\n", 0, head)
     records: list[Record] = []
+    unnamed: list[str] = []
     hashed: list[int] = []
     for cells in filter(None, lines):
         line = before + lines.line_num
@@ -185,8 +191,11 @@ def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
             hashed.append(line)
         pairs = zip(names, cells, strict=False)
         records.append({name: cell for name, cell in pairs if name})
+        unnamed += [] if names[0] else cells[:1]
         _within(records)
     _refuse_headerless(names, records)
+    if UNNAMED not in names and not all(is_numeral(cell) for cell in unnamed if cell.strip()):
+        records = [{UNNAMED: cell, **each} for cell, each in zip(unnamed, records, strict=True)]
     if 0 < len(hashed) < len(records):
         raise ValueError(
             f"line {hashed[0]} begins with #, and comments stand above the header alone: leave "

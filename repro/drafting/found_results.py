@@ -23,7 +23,7 @@ from repro.drafting.no_number import (
     refuse_lacking,
     refuse_percent,
 )
-from repro.drafting.path_parts import number_in_paths, parts_of
+from repro.drafting.path_parts import number_in_paths, parts_of, year_in_paths
 from repro.drafting.row_units import (
     Rows,
     a_row_each,
@@ -284,7 +284,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         raise unfit(path, "no run is in it", "results", "check the path")
     runs, ended = with_states(path, [run for _, run in found], hints)
     templates = [str(form.importer["path"]) for form in forms]
-    number = number_in_paths(templates, hints)
+    number = number_in_paths(templates, hints) or year_in_paths(runs, hints)
     runs = [_numbered(run, number) for run in runs] if number else runs
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
     named_inside = hints.arm and any(hints.arm in run.fields for run in runs)

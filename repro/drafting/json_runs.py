@@ -110,7 +110,7 @@ def read_json(path: Path) -> str:
     except OSError as error:
         raise refused(path, f"cannot be read: {error.strerror}", EXPECTED, ADVICE) from None
     except UnicodeDecodeError as error:
-        mistake = f"is no UTF-8 text: byte {error.start}"
+        mistake = f"is not UTF-8 text: byte {error.start}"
         raise refused(path, mistake, EXPECTED, "convert it") from None
 
 

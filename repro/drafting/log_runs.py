@@ -97,7 +97,7 @@ def _lines(path: Path) -> list[str]:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(path, mistake, "a log", "check the file") from None
     except UnicodeDecodeError as error:
-        mistake = f"is no UTF-8 text: byte {error.start}"
+        mistake = f"is not UTF-8 text: byte {error.start}"
         raise refused(path, mistake, "a log in UTF-8", "convert it") from None
     return text.splitlines()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from repro.drafting.run_fields import Hints, named, no_field, refused, unfit, with_cells
@@ -15,6 +15,7 @@ from repro.results.roles import UNCOMPARED, role_of
 from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of
 
+PARTS = UNCOMPARED | {"task", "arm"}
 _MINUS = "\N{MINUS SIGN}"
 _PRINTED = re.compile(r"[-+]?[\d.]+ ?%?\s*(?:±|\+/?-|\\pm|\$\\pm\$)\s*[\d.]+.*|[\d.]+ ?\([\d.]+\)")
 """A mean as papers print it, with its sd or error."""
@@ -56,7 +57,9 @@ def refuse_lacking(
         refuse_printed(path, runs, asked)
         there = [run for run in runs if asked in run.fields]
         mistake = f"no number stands in '{short(asked)}', but {_cells(there, asked)}"
-        raise unfit(path, mistake, "a number in every arm", f"compare another: {named(having)}")
+        others = _others(having, len({*arms}))
+        advice = f"write numbers there{others and f', or compare another: {others}'}"
+        raise unfit(path, mistake, "a number in every arm", advice)
     names = [asked] if asked else [name for name in having if role_of(name) not in UNCOMPARED]
     for name in names:
         for arm in dict.fromkeys(arms) if name in having else ():
@@ -67,9 +70,14 @@ def refuse_lacking(
                 continue
             refuse_odd(path, mine, name)
             mistake = f"arm '{short(arm)}' has no value of '{short(name)}': {_cells(mine, name)}"
-            others = named([other for other in having if len(having[other]) == len({*arms})])
-            advice = f"leave that arm out, or compare another number: {others}"
+            others = _others(having, len({*arms}))
+            advice = f"leave that arm out{others and f', or compare another number: {others}'}"
             raise refused(path, mistake, "a number in every arm", advice)
+
+
+def _others(having: Mapping[str, Collection[str]], arms: int) -> str:
+    """The numbers that all arms have and that may be compared."""
+    return named([key for key in having if len(having[key]) == arms and role_of(key) not in PARTS])
 
 
 def _cells(runs: Sequence[FoundRun], name: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from repro.evidence.imports.result_files import FORMS
+from repro.results.roles import PHASES, RUNS
 
 SAID_SEED = re.compile(r"(?i)seeds?[_=-]?(\d+)")
 NUMBER = re.compile(r"\d+")
@@ -64,13 +65,22 @@ def telling(names: Sequence[str]) -> list[str]:
     if len(shared) < 2:
         return next(iter(shared.values()), list(names))
 
-    def rank(kind: str) -> tuple[int, str]:
+    def rank(kind: str) -> int:
         places = (place for place, word in enumerate(TELLING) if word in kind.lower())
-        return next(places, len(TELLING)), kind
+        return next(places, len(TELLING))
 
-    first = min(shared, key=rank)
+    first = min(shared, key=lambda kind: (rank(kind), kind))
     alike = [kind for kind in shared if NUMBER.sub("0", kind) == NUMBER.sub("0", first)]
+    others = [kind for kind in shared if rank(kind) == rank(first)]
+    if rank(first) == len(TELLING) or all(map(_says_more, others)):
+        alike = others  # `seed_0/mixup.json` and `seed_0/plain.json`, or nothing tells
     return [name for kind in alike for name in shared[kind]]
+
+
+def _says_more(kind: str) -> bool:
+    """Whether the name of a file has a word besides those of results: `results_mixup.json`."""
+    words = re.findall(r"[a-z]+", re.sub(r"\{\w+\}", "", kind.lower().rpartition(".")[0]))
+    return any(word not in {*PHASES, *RUNS, "all", "best", "last", "seed"} for word in words)
 
 
 def alike(names: Iterable[str]) -> dict[str, list[str]]:

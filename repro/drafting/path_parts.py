@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from repro.drafting.run_fields import Hints, named, refused
 from repro.errors import ClaimError
+from repro.evidence.imports.importer import FoundRun
 from repro.results.roles import RUNS, Role, role_of
 
 WHOLE = "path"
@@ -21,6 +23,7 @@ _RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{(seed|run)\}")
 _WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}(?![^/]*_\*)")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
 _NAMED = re.compile(r"([A-Za-z]+)[-_. ](.+)")
+_YEAR = re.compile(r"(19|20)\d\d")
 _ENDING = re.compile(r"\.[A-Za-z]+$")
 
 
@@ -75,10 +78,23 @@ def _parts(templates: Sequence[str]) -> list[PathPart]:
     for column in columns:
         if len(set(column)) > 1 and not any(_repeats(column, before) for before in varying):
             varying.append(column)
+    varying = _crossed(varying[0]) or varying if len(varying) == 1 else varying
     parts = [_part(column, place) for place, column in enumerate(varying, start=1)]
     if len({part.name for part in parts}) < len(parts):
         return [PathPart(f"path{n}", part.values) for n, part in enumerate(parts, start=1)]
     return parts
+
+
+def _crossed(values: Sequence[str]) -> list[list[str]]:
+    """The words of names that are all combinations of them, as `ppo-ant` and `sac-ant` may be."""
+    for between in ("_", "-"):
+        split = [value.split(between) for value in values]
+        if len({len(words) for words in split}) > 1:
+            continue
+        columns = [list(each) for each in zip(*split, strict=True) if len(set(each)) > 1]
+        if len(columns) > 1 and prod(len(set(each)) for each in columns) == len(set(values)):
+            return columns
+    return []
 
 
 def _repeats(values: Sequence[str], before: Sequence[str]) -> bool:
@@ -127,6 +143,13 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
     word = min(last)
     known = role_of(word) is not None or word.casefold() in RUNS
     return "" if known or len(last) > 1 or not ends else word
+
+
+def year_in_paths(runs: Sequence[FoundRun], hints: Hints) -> str:
+    """`year`, where the number in all paths may be one: `mixup_2019.json`; else empty."""
+    numbers = [str(run.fields.get("run", "")) for run in runs]
+    years = all(_YEAR.fullmatch(number) for number in numbers)
+    return "year" if numbers and years and hints.seed != "run" else ""
 
 
 def _unknown(path: Path, parts: Sequence[PathPart], hints: Hints) -> ClaimError:

@@ -11,10 +11,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from repro.drafting.path_names import EPISODES
 from repro.drafting.run_fields import named, number_like, refused, task_of
 from repro.errors import ClaimError
 from repro.evidence.imports.importer import FoundRun, RunEnd
-from repro.results.roles import PART, PHASES, Cells, cells_by_arm, recurs, role_of, varies
+from repro.results.roles import (
+    PART,
+    PHASES,
+    Cells,
+    cells_by_arm,
+    recurs,
+    role_of,
+    seed_number,
+    varies,
+)
 
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
@@ -75,7 +85,8 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
         role = role_of(key)
         if role in PART:
             raise _are_parts(rows, key, WHAT[str(role)])
-        if role == "measure" or (role == "index" and numbered) or rows.of_task(key):
+        counted = role == "index" and numbered and number_like(rows.runs, key)
+        if role == "measure" or counted or rows.of_task(key):
             continue
         if recurs(rows.cells(key), count, exactly=role == "time"):
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
@@ -86,9 +97,15 @@ def _are_parts(rows: Rows, key: str, why: str) -> ClaimError:
     values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
     mistake = f"no seeds are named, and '{key}' tells rows apart ({named(values)}): {why}"
     advice = "--unit FIELD names the field of the run, over which they are averaged; "
-    advice += f"--seed {key} says that each is a run of its own"
+    advice += f"{_as_seed(key, values)} says that each is a run of its own"
     advice = _one_phase(rows, key) or advice
     return refused(rows.path, mistake, "runs that differ by their seed", advice)
+
+
+def _as_seed(key: str, values: Collection[str]) -> str:
+    """What says that a field is the seed: texts without a number cannot be one."""
+    numbered = all(seed_number(value) is not None for value in values)
+    return f"--seed {key}" if numbered else "a column `seed` with a number for each row"
 
 
 def _one_phase(rows: Rows, key: str) -> str:
@@ -112,7 +129,7 @@ def _recurring(rows: Rows, key: str) -> ClaimError:
     values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
     mistake = f"no seeds are named, and '{key}' is the same in every arm: {named(values)}"
     by_it = f"--arm {key} to compare by it" if role_of(key) == "arm" else ""
-    each = by_it or f"--seed {key} if each is a run of its own"
+    each = by_it or f"{_as_seed(key, values)} if each is a run of its own"
     ways = f"say what it is: --task-field {key}, {each}, or --unit FIELD for "
     ways += "the field of the run whose evaluations these are; or leave that "
     ways += "column out if every row is a run"
@@ -196,6 +213,7 @@ def refuse_parts_inside(rows: Rows, measure: str, *, unit: bool) -> None:
         names = dict.fromkeys(name for row in run.rows if measure in row for name in row)
         steps = [name for name in names if role_of(name) == "step"]
         parts = [name for name in names if role_of(name) in PART]
+        parts += ["episode"] if run.place.endswith(EPISODES) else []
         if len([row for row in run.rows if measure in row]) < 2:
             continue
         if unit and steps:

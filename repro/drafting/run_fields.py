@@ -5,6 +5,7 @@ Everything that is guessed is said, and an option says it instead.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -71,6 +72,7 @@ class UnfitError(ClaimError):
 
 def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
     """The error of results that cannot be read: what is wrong, what was expected, what to do."""
+    mistake = re.sub(rf"^\S*{re.escape(path.name)}, (?=row \d)", "", mistake)
     return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 

@@ -354,7 +354,7 @@ def test_odd_results_are_refused_in_words(name: str, content: bytes) -> None:
     assert done.returncode in (2, 3, 4, 5)
     assert "Traceback" not in done.stderr
     if done.returncode in (2, 5):
-        assert "to do: " in done.stderr or "is no UTF-8 text" in done.stderr
+        assert "to do: " in done.stderr or "is not UTF-8 text" in done.stderr
         assert name in done.stderr
 
 

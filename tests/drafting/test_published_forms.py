@@ -54,11 +54,12 @@ def episodes(last: float) -> str:
     return "\n".join(('#{"t_start": 1.5, "env_id": "CartPole-v1"}', "r,l,t", *rows)) + "\n"
 
 
-def test_the_episodes_of_one_run_are_a_series() -> None:
-    """A `monitor.csv` of Stable-Baselines; which of its values is taken is said."""
+def test_the_episodes_of_one_run_are_averaged_where_somebody_says_so() -> None:
+    """A `monitor.csv` of Stable-Baselines: the last episode alone says little of a run."""
     write({f"{arm}/seed_{seed}/0.monitor.csv": episodes(value) for arm, seed, value in VALUES})
-    done = compared("--measure", "r")
-    is_read(done, "the last value of each run", "lines above the header that begin with # are")
+    is_refused(compared("--measure", "r"), "its rows are parts of one run by 'episode'")
+    done = compared("--measure", "r", "--unit", "seed")
+    is_read(done, "averaged: the rows of one run", "lines above the header that begin with # are")
 
 
 def test_episodes_are_no_seeds_where_each_arm_has_one_run() -> None:
@@ -210,6 +211,41 @@ def test_json_lines_may_be_named_json() -> None:
     is_read(compared(results="runs.json"), "JSON lines, a run per line")
 
 
+# numbers and words in paths
+
+
+@pytest.mark.parametrize("file", ["seed_{seed}/{arm}.json", "seed_{seed}/results_{arm}.json"])
+def test_a_file_per_arm_in_a_folder_per_seed(file: str) -> None:
+    write({file.format(arm=a, seed=s): json.dumps({"error": v}) for a, s, v in VALUES})
+    is_read(compared(), "a file per run", "seeds by the field 'seed'")
+
+
+def test_years_in_names_are_no_seeds_unless_somebody_says_so() -> None:
+    write({f"{a}_{2019 + s}.json": json.dumps({"error": v}) for a, s, v in VALUES})
+    is_refused(compared(), "no seeds are named, and 'year' is the same in every arm: 2019, 2020")
+    is_read(compared("--seed", "year"), "seeds by the field 'year'")
+
+
+def test_years_that_are_called_seeds_are_seeds() -> None:
+    write({f"{a}_seed{2019 + s}.json": json.dumps({"error": v}) for a, s, v in VALUES})
+    is_read(compared(), "seeds by the field 'seed'")
+
+
+@pytest.mark.parametrize("between", ["-", "_"])
+def test_names_that_are_all_combinations_are_asked_about(between: str) -> None:
+    for task, more in (("ant", 0.0), ("hopper", 1.0), ("walker", 2.0)):
+        write(
+            {
+                between.join((a, task, f"{s}.json")): json.dumps({"error": v + more})
+                for a, s, v in VALUES
+            }
+        )
+    said = "the paths differ in 2 parts: 'path1' is mixup, plain; 'path2' is ant, hopper, walker"
+    is_refused(compared(), said)
+    done = compared("--arm", "path1", "--task-field", "path2")
+    assert "read: 5 runs per arm and task, one per seed; 3 tasks, by 'path2'" in done.stdout
+
+
 # several forms in one folder
 
 
@@ -217,7 +253,8 @@ def test_a_database_of_something_else_stops_nothing() -> None:
     write({f"{arm}/seed_{seed}.json": json.dumps({"error": v}) for arm, seed, v in VALUES})
     Path("optuna.db").write_bytes(b"SQLite format 3\x00 and no more")
     done = compared()
-    is_read(done, "a file per run", "not used, the store of a tracker: optuna.db: is no database")
+    said = "not used, the store of a tracker: optuna.db: cannot be read as a database of a tracker"
+    is_read(done, "a file per run", said)
 
 
 def test_files_are_read_where_the_events_beside_them_lack_the_number() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -123,6 +124,9 @@ def test_every_form_of_a_design_gives_one_effect(design: str) -> None:
     rows = records(JUDGED[design])
     found = set()
     for form in FORMS if design != "series" else FORMS[:4]:
+        shutil.rmtree("reports", ignore_errors=True)
+        for file in Path().glob("*.claim.yaml"):  # other results would go to a folder of their own
+            file.unlink()
         done = compared(form(rows))
         assert "ours_vs_base: VALID, " in done.stdout, done.stderr
         result = judged().results[0]
@@ -426,3 +430,20 @@ def test_training_and_test_are_not_averaged() -> None:
     assert "--task-field split --task test" in refusal(compared(results))
     done = compared(results, "--task-field", "split", "--task", "test")
     assert "read: n, the seeds per arm: base 4, ours 4" in done.stdout, done.stderr
+
+
+def test_texts_in_a_column_without_a_name_are_not_lost() -> None:
+    """As pandas writes an index: data sets, of which each arm has one value, are no runs."""
+    text = Path(wide(records({"seed": range(8)}))).read_text().replace("seed,base", ",base")
+    head, *rows = text.splitlines()
+    Path("results.csv").write_text("\n".join([head, *(f"set{row}" for row in rows)]))
+    said = refusal(compared("results.csv"))
+    assert "no seeds are named, and 'unnamed' is the same in every arm: set0, set1" in said
+    said = refusal(compared("results.csv", "--task-field", "unnamed", "--baseline", "base"))
+    assert ONE_EACH in said
+
+
+def test_texts_that_cannot_be_seeds_are_not_offered_as_such() -> None:
+    said = refusal(compared(long(records({"prompt": ["ask", "tell", "sum", "prove"]}))))
+    assert "a column `seed` with a number for each row says that each is a run" in said
+    assert "--seed prompt" not in said

@@ -153,6 +153,39 @@ def test_runs_that_failed_after_their_end_have_a_way_out() -> None:
     rows = [f"{a},{s},{v},{'crashed' if s == 1 else 'finished'}" for a, s, v in VALUES]
     write({"results.csv": "\n".join(("arm,seed,error,State", *rows))})
     done = compared(results="results.csv")
-    assert "if what failed had finished all the same, leave that column out" in done.stdout
+    assert "if these ended after their last step, compare without that column" in done.stdout
     write({"without.csv": "\n".join(row.rpartition(",")[0] for row in ("arm,seed,error,", *rows))})
     assert repro("compare", "without.csv", "--better", "lower", "--out", "second").returncode == 0
+
+
+def test_spaces_after_commas_are_no_part_of_names_and_cells() -> None:
+    rows = [f"{a}, {s}, {v}" for a, s, v in VALUES]
+    write({"results.csv": "\n".join(("arm, seed, error", *rows))})
+    done = compared(results="results.csv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mixup_vs_plain: VALID, CONFIRMED" in done.stdout
+
+
+def test_a_number_that_no_arm_lacks_is_offered_or_none() -> None:
+    rows = [f"{a},{s},{v}" for a, s, v in VALUES]
+    rows += [f"cutmix,{s},NA" for s in range(5)]
+    write({"results.csv": "\n".join(("arm,seed,error", *rows))})
+    said = compared(results="results.csv").stderr
+    assert "results.csv: arm 'cutmix' has no value of 'error': NA in 5 cells" in said
+    assert said.rstrip().endswith("to do: leave that arm out")
+
+
+def test_truth_values_are_to_be_written_as_numbers() -> None:
+    rows = [f"{a},{s},{'True' if v < 4.6 else 'False'}" for a, s, v in VALUES]
+    write({"results.csv": "\n".join(("arm,question_id,correct", *rows))})
+    said = compared("--measure", "correct", results="results.csv").stderr
+    assert "no number stands in 'correct'" in said
+    assert said.rstrip().endswith("to do: write numbers there")
+
+
+def test_the_place_of_a_cell_is_said_once() -> None:
+    rows = [f"{a},{s},{'NA' if (a, s) == ('plain', 3) else v}" for a, s, v in VALUES]
+    write({"results.csv": "\n".join(("arm,seed,error", *rows))})
+    said = compared(results="results.csv").stderr
+    assert "results.csv: row " in said
+    assert said.count("results.csv") == 1

@@ -317,7 +317,7 @@ def test_what_is_read_is_recorded_and_what_is_not_is_counted(tmp_path: Path) -> 
         ("arm,seed,error\nmixed,1,2\n", "of 1 runs that are there none is of this arm"),
         ("arm,seed,error\n", "of 0 runs that are there none is of this arm"),
         ('arm,seed,error\n"mixup', "cannot be read"),
-        (b"\xff\xfe\x00", "is no UTF-8 text"),
+        (b"\xff\xfe\x00", "is not UTF-8 text"),
     ],
 )
 def test_what_cannot_be_told_apart(tmp_path: Path, text: str | bytes, said: str) -> None:

@@ -160,7 +160,7 @@ def test_states_of_trackers_are_understood(tmp_path: Path, word: str, state: str
 
 
 def test_a_run_that_is_not_finished_makes_the_claim_incomplete() -> None:
-    """It is a planned seed that is missing, and the advice is to add it."""
+    """It is a planned seed that is missing, and the advice is to give its value."""
     of = claim("exclude<=1")
     rows = [
         (arm, seed, "loss", v, "finished") for arm in "ab" for seed, v in enumerate(LOSSES[arm])
@@ -168,7 +168,8 @@ def test_a_run_that_is_not_finished_makes_the_claim_incomplete() -> None:
     rows[3] = ("a", 3, "loss", float("nan"), "running")
     document = judge(of, pd.DataFrame(rows, columns=[*HEADER.split(","), "state"]))
     assert document.verdict.validity == "INCOMPLETE"
-    assert document.changes[0].text == "Add the seeds that are missing to a pandas frame."
+    advice = "Give each run in a pandas frame its value, or `diverged` if it has none."
+    assert document.changes[0].text == advice
 
 
 def test_whatever_else_is_known_of_a_run_that_diverged_is_not_used(tmp_path: Path) -> None:

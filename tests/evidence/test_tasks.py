@@ -148,9 +148,13 @@ def test_a_seed_that_is_not_in_every_task_is_refused_in_words(tmp_path: Path) ->
 
 
 def test_more_runs_of_a_task_than_were_planned_are_said(tmp_path: Path) -> None:
+    """All arms have grown; one of which a task has more may be of a design of several sizes."""
     more = TABLE + "new,qbert,3,score,0.512\n"
-    flags = [flag.text for flag in judged(tmp_path, more).verdict.flags]
-    assert any("3 seeds per arm were planned, and New has 4" in text for text in flags)
+    both = more + "old,qbert,3,score,0.481\n"
+    flags = [flag.text for flag in judged(tmp_path, both).verdict.flags]
+    said = "3 seeds per arm were planned, and New has 4 and Old has 4"
+    assert any(said in text for text in flags)
+    assert not any("were planned" in flag.text for flag in judged(tmp_path, more).verdict.flags)
 
 
 def test_a_run_that_diverged_counts_against_the_policy(tmp_path: Path) -> None:

@@ -244,7 +244,8 @@ def _state(record: Record, name: str, path: Path, number: int) -> RunState:
         text = short(str(record.get(name, "")))
         raise DataError(
             f"{path}, row {number}, column {name}: '{text}' is no state of a run\n"
-            f"  expected: {EXPECTED_STATES}\n  to do: {choose(text, STATES)}"
+            f"  expected: {EXPECTED_STATES}\n  to do: {choose(text, STATES)}, or leave that column "
+            "out if it says something else"
         )
     return found
 
@@ -281,7 +282,8 @@ def _text(content: bytes, path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: is no UTF-8 text: byte {error.start}") from error
+        mistake = f"{path}: is not UTF-8 text: byte {error.start}"
+        raise DataError(f"{mistake}\n  expected: UTF-8\n  to do: save it as UTF-8") from error
 
 
 def _known(text: str, path: Path) -> list[Row] | None:
