@@ -49,7 +49,7 @@ FAILED_FIRST: Final = 2
 
 NOT_STARTED: Final = (
     "not started: the first runs of this program with these arguments all failed\n"
-    "  to do: mend what is said of them, or give the same command again: "
+    "  to do: correct what is said of them, or give the same command again: "
     "it begins with the others"
 )
 

@@ -194,7 +194,7 @@ def _runs(labels: Sequence[str]) -> str:
     for label in labels:
         arm, _, seed = label.rpartition(_SEED)
         seeds.setdefault(arm, []).append(seed)
-    of_arms = (f"{arm}, seeds {_some(each)}" for arm, each in seeds.items())
+    of_arms = (f"{arm}, seed{'s'[: len(s) - 1]} {_some(s)}" for arm, s in seeds.items())
     return f"{len(labels)} runs ({'; '.join(of_arms)})"
 
 
@@ -333,7 +333,7 @@ def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
 
 
 def _raise_if_nothing_worked(outcomes: Sequence[Outcome]) -> None:
-    """Missing data is the user's to mend, unless some runs could be done without it."""
+    """Missing data is the user's to fix, unless some runs could be done without it."""
     kinds = {kind.__name__ for kind in (DataError, CorpusError)}
     if outcomes and all(outcome.error in kinds for outcome in outcomes):
         raise DataError("\n".join(dict.fromkeys(outcome.message for outcome in outcomes)))
