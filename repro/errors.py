@@ -233,7 +233,7 @@ class RunError(ReproError):
     def __init__(self, failed: list[str]) -> None:
         super().__init__(
             "\n".join(failed) + "\n  expected: every declared run, before anything is chosen\n"
-            "  to do: mend what failed, and give the same command to go on"
+            "  to do: correct what failed, and give the same command to go on"
         )
 
 

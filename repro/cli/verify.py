@@ -301,7 +301,7 @@ def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str
 
     these = [document for document in documents if status_of(*verdict_of(document)) == code]
     if not these:
-        others = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        others = " and others" if len(failed) > 1 else ""
         first = printable(failed[0]) if failed else "something"
         return f"{first}{others} failed, as said above"
     name, verdict = these[0].claim.id, these[0].verdict

@@ -91,6 +91,8 @@ def _one_seed(
 ) -> list[Flag]:
     """Cases that conclude otherwise, of those in which every test has enough seeds left.
 
+    Seeds and tasks are counted apart: a run of all tasks may be left out, and so may a task.
+
     A test that refuses all the seeds is not repeated without some of them: what it would find
     says nothing of a conclusion in which it has no part.
     """
@@ -98,8 +100,7 @@ def _one_seed(
         return []
     refused = {part.expectation.id: part for part in before if part.refused}
     deciding = decisive(claim)
-    tried = 0
-    found: list[tuple[Case, Conclusion]] = []
+    tried: list[tuple[Case, Conclusion]] = []
     for case in cases:
         again = {**case.judged, **refused}
         judged = [again[expectation.id] for expectation in deciding if expectation.id in again]
@@ -110,15 +111,15 @@ def _one_seed(
             or not any(case.concerns(expectation) for expectation in deciding)
         ):
             continue
-        tried += 1
-        other = joined(claim, judged).conclusion
-        if other is not conclusion:
-            found.append((case, other))
-    if not found:
-        return []
-    of_tasks = all(case.task for case, _ in found)
-    kind = FlagKind.ONE_TASK_LEFT_OUT if of_tasks else FlagKind.ONE_SEED_LEFT_OUT
-    return [Flag(kind, _hangs_on_one(claim, conclusion, found, tried))]
+        tried.append((case, joined(claim, judged).conclusion))
+    said = []
+    for kind in (FlagKind.ONE_SEED_LEFT_OUT, FlagKind.ONE_TASK_LEFT_OUT):
+        of_tasks = kind is FlagKind.ONE_TASK_LEFT_OUT
+        alike = [each for each in tried if bool(each[0].task) is of_tasks]
+        found = [each for each in alike if each[1] is not conclusion]
+        if found:
+            said.append(Flag(kind, _hangs_on_one(claim, conclusion, found, len(alike))))
+    return said
 
 
 def _hangs_on_one(

@@ -133,7 +133,7 @@ def _completed(claim: Claim, arm: str, replicate: Replicate) -> Replicate:
         parts = claim.measurements[name].made_of
         found = " and ".join(f"{part} = {values[part]:g}" for part in parts)
         message = f"arm '{arm}', seed {replicate.number}: '{name}' is no number, for {found}"
-        advice = "declare a difference in place of the ratio, or mend the value"
+        advice = "declare a difference in place of the ratio, or correct the value"
         raise DataError(f"{message}; {advice}")
     return replace(replicate, values=values) if values != replicate.values else replicate
 

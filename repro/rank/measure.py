@@ -292,7 +292,7 @@ def checked_rows(chunks: Iterable[Rows], row: int = 1) -> Iterator[Rows]:
         if chunk.shape[1] != columns:
             raise MatrixError(
                 f"row {row:,}: {chunk.shape[1]:,} numbers, and {columns:,} before\n"
-                "  expected: a number per word, in every row\n  to do: mend what gives the rows"
+                "  expected: a number per word, in every row\n  to do: correct what gives the rows"
             )
         _refuse_numbers(chunk, row)
         row += len(chunk)
@@ -362,7 +362,7 @@ def _refuse_numbers(chunk: Rows, row: int) -> None:
         raise MatrixError(
             f"row {row:,} and after: numbers of a size of {largest:.3g}, whose squares are lost in "
             f"float64\n  expected: log-probabilities, of a size from {1 / LARGEST:g} to "
-            f"{LARGEST:g}\n  to do: mend what gives the rows"
+            f"{LARGEST:g}\n  to do: correct what gives the rows"
         )
 
 

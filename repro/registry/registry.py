@@ -118,12 +118,18 @@ def _has_result(store: StoreReader, claim: Claim, arm: str, read: Sequence[str])
 
 
 def _can_be_seen(store: StoreReader, key: str, measurements: Sequence[MeasurementSpec]) -> bool:
-    """Whether a run diverged, or shows one of the measurements; a damaged run had been there."""
+    """Whether a run diverged, or shows one of the measurements; a damaged run had been there.
+
+    A run of which nothing could be measured, as where a claim named its numbers wrongly, has shown
+    none: what its program left is read without a word about values.
+    """
     try:
         record = store.committed(key)
         if record is None:
             return False
-        return record.state == "diverged" or any(_shown(store, key, each) for each in measurements)
+        if record.state == "diverged":
+            return True
+        return store.is_measured(key) and any(_shown(store, key, each) for each in measurements)
     except StoreUnreachableError:
         raise
     except StoreError:

@@ -49,7 +49,7 @@ FAILED_FIRST: Final = 2
 
 NOT_STARTED: Final = (
     "not started: the first runs of this program with these arguments all failed\n"
-    "  to do: mend what is said of them, or give the same command again: "
+    "  to do: correct what is said of them, or give the same command again: "
     "it begins with the others"
 )
 
@@ -180,10 +180,13 @@ class Dispatch:
     def _top_up(self) -> None:
         """Give out what waits: all of it, or as much as there are workers for just now.
 
-        What is left may then be parted among workers that join later.
+        A worker takes nothing up before it is known what became of its last run. What is left for
+        other machines may be parted among workers that join later.
         """
+        pool = self._executor if isinstance(self._executor, ProcessPool) else None
+        workers = pool.workers if pool else len(self._backlog) + len(self._pending)
         slots = self._elsewhere.slots() if self._elsewhere else None
-        free = len(self._backlog) if slots is None else slots - len(self._pending)
+        free = (workers if slots is None else slots) - len(self._pending)
         if slots is not None:
             self._backlog = parted(self._backlog, free)
         given, self._backlog = self._backlog[: max(0, free)], self._backlog[max(0, free) :]

@@ -155,10 +155,14 @@ def _told(
     for each in failed:
         label = labels[each.key]
         if each.status == "failed":
-            alike.setdefault(_cause(label, each.message), []).append((label, each.message))
+            cause, without_seed = _causes(label, each.message)
+            those = alike.get(cause) or alike.setdefault(without_seed, [])
+            alike[cause] = those
+            those.append((label, each.message))
         if each.status == "not started":
             left.setdefault((arms[each.key], each.message), []).append(label)
-    told = [f"{_runs([label for label, _ in those])}: {those[0][1]}" for those in alike.values()]
+    groups = {id(those): those for those in alike.values()}.values()
+    told = [f"{_runs([label for label, _ in those])}: {those[0][1]}" for those in groups]
     for (_, why), (first, *others) in left.items():
         told.append(f"{first}{f' and {len(others)} more' if others else ''}: {why}")
     return tuple(told)
@@ -169,15 +173,17 @@ _PRINTED = "  | "
 """How the label of a run goes on, and how a line begins that a program printed."""
 
 
-def _cause(label: str, message: str) -> str:
+def _causes(label: str, message: str) -> tuple[str, str]:
     """What two runs failed of alike: the message, and the last line that their program printed.
 
-    Without the seed, and, in what was printed, without numbers.
+    Without numbers in what was printed; once as it is, and once without the seed, which may be
+    there by chance (`line 1`).
     """
-    seed = label.rpartition(_SEED)[2]
-    lines = re.sub(rf"\b{re.escape(seed)}\b", "{seed}", message).splitlines()
+    lines = message.splitlines()
     printed = [re.sub(r"[0-9]+", "0", line) for line in lines if line.startswith(_PRINTED)]
-    return "\n".join([line for line in lines if not line.startswith(_PRINTED)] + printed[-1:])
+    cause = "\n".join([line for line in lines if not line.startswith(_PRINTED)] + printed[-1:])
+    seed = label.rpartition(_SEED)[2]
+    return cause, re.sub(rf"\b{re.escape(seed)}\b", "{seed}", cause)
 
 
 def _runs(labels: Sequence[str]) -> str:
@@ -188,7 +194,7 @@ def _runs(labels: Sequence[str]) -> str:
     for label in labels:
         arm, _, seed = label.rpartition(_SEED)
         seeds.setdefault(arm, []).append(seed)
-    of_arms = (f"{arm}, seeds {_some(each)}" for arm, each in seeds.items())
+    of_arms = (f"{arm}, seed{'s'[: len(s) - 1]} {_some(s)}" for arm, s in seeds.items())
     return f"{len(labels)} runs ({'; '.join(of_arms)})"
 
 
@@ -327,7 +333,7 @@ def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
 
 
 def _raise_if_nothing_worked(outcomes: Sequence[Outcome]) -> None:
-    """Missing data is the user's to mend, unless some runs could be done without it."""
+    """Missing data is the user's to fix, unless some runs could be done without it."""
     kinds = {kind.__name__ for kind in (DataError, CorpusError)}
     if outcomes and all(outcome.error in kinds for outcome in outcomes):
         raise DataError("\n".join(dict.fromkeys(outcome.message for outcome in outcomes)))

@@ -69,7 +69,7 @@ class ProcessPool(Executor):
         self, workers: int, *, environment: Mapping[str, str] | None = None, attempts: int = 3
     ) -> None:
         _occupy_standard_streams()
-        self._workers = workers
+        self.workers = workers
         self._environment = dict(environment or {})
         self._attempts = attempts
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -88,7 +88,7 @@ class ProcessPool(Executor):
             if self._closed:
                 raise RuntimeError("the pool was shut down")
             self._jobs.put(_Job(future, (fn, args, kwargs)))
-            if len(self._threads) < self._workers:
+            if len(self._threads) < self.workers:
                 thread = threading.Thread(target=self._serve, daemon=True)
                 self._threads.append(thread)
                 thread.start()

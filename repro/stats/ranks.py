@@ -44,6 +44,8 @@ DRAWS = 99_999
 """Splits drawn where there are too many to try."""
 
 _ROUND_OFF = 1e-9  # statistics that differ by less, relatively, are equal
+INTERVAL_DIGITS = 8
+"""Decimals of an interval that is cut at a statistic: it often ends at 1/2, to within round-off."""
 
 
 def permutation(
@@ -354,7 +356,10 @@ def rank_interval(x: Array, y: Array, level: float) -> Interval | None:
         far_below, far_above = (
             float(error) * _most(_null(ranks, n), (1 - level) / 2) for n in (len(x), len(y))
         )
-        low, high = float(effect) - far_below, float(effect) + far_above
+        low, high = (
+            round(end, INTERVAL_DIGITS)
+            for end in (float(effect) - far_below, float(effect) + far_above)
+        )
         return Interval(max(0.0, low), min(1.0, high), level)
     low, high = rank_compare_2indep(x, y, use_t=True).conf_int(alpha=1 - level)
     return Interval(max(0.0, float(low)), min(1.0, float(high)), level)

@@ -156,6 +156,11 @@ class StoreReader:
             raise damaged(path, "was taken from other weights", "those of record.json")
         return stored
 
+    def is_measured(self, key: str) -> bool:
+        """Whether any measurement of a run was taken."""
+        folder = self.folder(key) / MEASUREMENTS
+        return is_folder(folder) and any(folder.glob("*.json"))
+
     def arrays(self, key: str, measurement: Measurable) -> dict[str, ndarray[Any, Any]]:
         """The arrays of a measurement, by name; empty if it left none."""
         stored = self.measurement(key, measurement)

@@ -141,9 +141,9 @@ def test_new_says_what_is_open() -> None:
     Path("results.csv").write_text(TABLE)
     Path("train.py").write_text("print(1)\n")
     found = said("new", "--from", "results.csv", "--better", "lower")
-    assert found["files"] == ["b_vs_a.claim.yaml"]
+    assert found["files"] == ["b_vs_base.claim.yaml"]
     assert "seeds by the field 'seed'" in found["read"]
-    assert {each["file"] for each in found["to_fill_in"]} == {"b_vs_a.claim.yaml"}
+    assert {each["file"] for each in found["to_fill_in"]} == {"b_vs_base.claim.yaml"}
     found = said("new", "--command", RUNS, "--better", "lower", *GIVEN)
     assert found["files"] == ["lower_value.claim.yaml"]
 

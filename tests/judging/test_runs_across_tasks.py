@@ -138,6 +138,18 @@ def test_each_seed_and_each_task_is_left_out() -> None:
     assert str(sections(one)).count("without each task in turn") <= 1
 
 
+def test_seeds_and_tasks_that_tip_a_conclusion_are_counted_apart() -> None:
+    """A conclusion by a hair hangs on seeds, of which there are ten, and on tasks: six."""
+    values = runs()
+    a, b = (values[arm].mean(axis=1) for arm in ("a", "b"))
+    interval = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.9)
+    one = judged({**values, "a": values["a"] - interval.low + 1e-3}, aggregate="mean")
+    assert one.verdict.conclusion == "CONFIRMED"
+    told = {flag.kind: flag.text for flag in one.verdict.flags if "left out" in flag.kind}
+    assert "of 10 cases: without seed" in told["one seed left out"]
+    assert "of 6 cases: without task" in told["one task left out"]
+
+
 def test_an_open_result_says_how_many_seeds_would_settle_it() -> None:
     said = found(runs(0.1), aggregate="mean").sentence
     assert "seeds per arm would settle it" in said

@@ -156,7 +156,7 @@ def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) 
         assert size == expected
         pool = engine.engine("processes", size)
         assert isinstance(pool, ProcessPool)
-        assert pool._workers == size
+        assert pool.workers == size
         pool.terminate()
 
 

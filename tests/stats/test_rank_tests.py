@@ -227,3 +227,15 @@ def test_the_interval_is_cut_at_its_ends():
     assert interval.high == 1.0
     assert rank_interval(x, np.array([1.0, 1.5]), 0.95) is None
     assert rank_interval(np.ones(3), np.ones(2), 0.95) is None
+
+
+def test_an_interval_that_ends_at_one_half_is_not_off_by_round_off():
+    """
+    Where the statistic is that of the first split that is not rare enough, p is just above the
+    level, and the interval ends at 1/2: a report printed "50.000000%".
+    """
+    x, y = (50.71, 52.57, 50.57, 50.26, 51.25), (51.03, 50.16, 49.41, 48.66, 48.6)
+    result = brunner_munzel(Sample.of(*x), Sample.of(*y))
+    assert known(result.p) == pytest.approx(14 / 252)
+    assert result.interval is not None
+    assert result.interval.low == 0.5

@@ -152,7 +152,7 @@ def leads_out_of(path: Path) -> DataError:
 
 def tail(output: bytes) -> str:
     """The last lines of an output, for a message."""
-    lines = output.decode("utf-8", "replace").splitlines()[-8:]
+    lines = output.decode("utf-8", "replace").strip("\r\n").splitlines()[-8:]
     return "".join(f"\n  | {line[:300]}" for line in lines)
 
 

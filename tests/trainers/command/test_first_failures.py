@@ -75,6 +75,14 @@ def test_the_same_failure_is_told_once(folder: Path) -> None:
     assert done.stderr.count("RuntimeError: no data for") == 1
 
 
+def test_a_seed_that_is_in_a_message_by_chance_makes_no_other_failure(folder: Path) -> None:
+    """`line 1 column 1` is no matter of the seed 1."""
+    program(folder, PROGRAM + "\n(out / 'results.json').write_text('no JSON')\n")
+    change(folder, "[1337, 42, 7, 8, 9]", "[1, 2, 3, 4, 5]")
+    done = verify(folder, "--workers", "2")
+    assert done.stderr.count("\nfailed: ") - done.stderr.count("more: not started: ") == 1
+
+
 def test_other_failures_are_told_apart(folder: Path) -> None:
     """By what is said last: a division by zero is no missing file."""
     wrong = "1 / 0 if given.optimizer == 'adam' else open('/nowhere')"

@@ -96,7 +96,10 @@ JSON = 'file: "{out}/results.json"'
 def test_a_wrong_measurement_costs_no_training(
     folder: Path, text: str, results: str, wrong: str, said: str, right: str
 ) -> None:
-    """The first run that ends is told with what is there, and no other is begun."""
+    """The first run that ends is told with what is there, and no other is begun.
+
+    Nothing was judged, so nobody has seen a value: the correction is no second choice.
+    """
     program(folder, text)
     change(folder, JSON, results)
     change(folder, "from: eval.error", wrong)
@@ -108,9 +111,22 @@ def test_a_wrong_measurement_costs_no_training(
     change(folder, wrong, right)
     done = verified(folder)
     assert "(quick): VALID" in done.stdout, done.stderr
+    assert "after results were visible" not in done.stdout
     assert "5 runs trained or measured, 0 as they were, 1 read from what" in done.stdout
     assert sorted(begun(folder)) == sorted({*begun(folder)})
     assert len(begun(folder)) == 6
+    change(folder, "direction: lower", "direction: higher")
+    assert "after results were visible" in verified(folder).stdout
+
+
+def test_workers_begin_nothing_more_once_a_run_cannot_be_read(folder: Path) -> None:
+    """Two workers, two programs: neither takes up another before its first one is read."""
+    program(folder, FILE)
+    change(folder, JSON, 'file: "{out}/all_results.json"')
+    change(folder, "[1, 2, 3]", "[1, 2, 3, 4, 5, 6, 7, 8]")
+    done = verify(folder, "--engine", "processes", "--workers", "2")
+    assert "no number 'eval.error'" in done.stderr
+    assert 1 <= len(begun(folder)) <= 2
 
 
 @pytest.mark.parametrize(
