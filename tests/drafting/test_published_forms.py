@@ -59,7 +59,10 @@ def test_the_episodes_of_one_run_are_averaged_where_somebody_says_so() -> None:
     write({f"{arm}/seed_{seed}/0.monitor.csv": episodes(value) for arm, seed, value in VALUES})
     is_refused(compared("--measure", "r"), "its rows are parts of one run by 'episode'")
     done = compared("--measure", "r", "--unit", "seed")
-    is_read(done, "averaged: the rows of one run", "lines above the header that begin with # are")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in ("averaged: the rows of one run", "lines above the header that begin with # are"):
+        assert f"read: {words}" in done.stdout
+    assert "mixup is 0.245 lower than plain" in done.stdout  # a third of 0.734: one of 3 episodes
 
 
 def test_episodes_are_no_seeds_where_each_arm_has_one_run() -> None:

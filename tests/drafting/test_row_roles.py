@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import random
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -120,13 +119,15 @@ JUDGED: Mapping[str, Mapping[str, Sequence[Any]]] = {
 
 
 @pytest.mark.parametrize("design", JUDGED)
-def test_every_form_of_a_design_gives_one_effect(design: str) -> None:
+def test_every_form_of_a_design_gives_one_effect(
+    design: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = records(JUDGED[design])
     found = set()
     for form in FORMS if design != "series" else FORMS[:4]:
-        shutil.rmtree("reports", ignore_errors=True)
-        for file in Path().glob("*.claim.yaml"):  # other results would go to a folder of their own
-            file.unlink()
+        folder = tmp_path / form.__name__
+        folder.mkdir()
+        monkeypatch.chdir(folder)  # so that no claim of other results is in the way
         done = compared(form(rows))
         assert "ours_vs_base: VALID, " in done.stdout, done.stderr
         result = judged().results[0]
