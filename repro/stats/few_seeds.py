@@ -42,5 +42,5 @@ def few_seeds(result: TestResult) -> str:
     level = f"{100 * near[0].level:.2g} %"
     return (
         f"{said}: with skew the test errs in up to {skewed_rate} of cases instead of {level}, and "
-        f"where one seed in five fails in up to {failing} (measured)."
+        f"where one seed in five fails, in up to {failing} (measured)."
     )

@@ -54,7 +54,7 @@ def test_the_rates_are_those_that_were_measured(result: Any, test: str, unit: st
     skewed, failing = worst(test, 5, "lognormal"), worst(test, 5, "collapsed")
     assert few_seeds(result) == (
         f"With 5 {unit}, skew and rare failures cannot be seen: with skew the test errs in up to "
-        f"{skewed} of cases instead of 5 %, and where one seed in five fails in up to {failing} "
+        f"{skewed} of cases instead of 5 %, and where one seed in five fails, in up to {failing} "
         "(measured)."
     )
 
