@@ -101,11 +101,12 @@ class RuleError(SpecError):
 class ClaimError(ReproError):
     """A well-formed request that means nothing, such as a test of means that do not vary.
 
-    ``advice`` is what to do about it, the end of the message; empty where that says nothing.
+    ``cause`` is what is wrong, ``advice`` what to do about it, the end of the message; empty where
+    that says nothing.
     """
 
     def __init__(self, message: str, advice: str = "") -> None:
-        self.advice = advice
+        self.cause, self.advice = message, advice
         super().__init__(f"{message}; {advice}" if advice else message)
 
 

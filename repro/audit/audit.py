@@ -258,8 +258,9 @@ def _made(
         try:
             yield from of(entry)
         except ClaimError as error:
-            expected, advice = "numbers that can be checked", "compare it with the document"
-            problem = document.problem((section, position), str(error), expected, advice)
+            expected = "numbers that can be checked"
+            advice = error.advice or "compare it with the document"
+            problem = document.problem((section, position), error.cause, expected, advice)
             raise SpecError([problem]) from None
 
 

@@ -172,7 +172,10 @@ def check_deviation(sd: PrintedNumber) -> PrintedNumber:
 def check_size(n: int, least: int = 2) -> int:
     """The size itself, or ClaimError if no deviation comes from so few; a mean comes from one."""
     if n < least:
-        raise ClaimError(f"a test needs at least {least} replicates in each arm, not {n}")
+        raise ClaimError(
+            f"a test needs at least {least} replicates in each arm, not {n}",
+            advice="correct n, or leave p out",
+        )
     return n
 
 

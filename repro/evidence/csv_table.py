@@ -46,7 +46,6 @@ COLUMNS = ("arm", "seed", "measurement", "value")
 STATE = "state"
 MAX_BYTES = 20_000_000
 MAX_SEED = 2**53
-
 MAX_SEEDS = 10_000
 NAMED = 5
 

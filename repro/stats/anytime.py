@@ -122,7 +122,7 @@ def balanced(a: Sample, b: Sample) -> tuple[Sample, Sample]:
     if len(numbers) < 2:
         raise TooFewError(
             f"a sequential test looks at pairs of one replicate number, and there are "
-            f"{len(numbers)}, where it needs at least two",
+            f"{len(numbers)}; it needs at least two",
             advice="add pairs",
         )
     return _only(a, numbers), _only(b, numbers)

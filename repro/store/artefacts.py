@@ -21,7 +21,7 @@ from pydantic import (
 
 from repro.digest import digest
 from repro.schema.base import Sha256, Spec
-from repro.store.sealed import damaged
+from repro.store.sealed import PROVENANCE, damaged
 from repro.trainers.measurement import MeasurementSpec
 from repro.trainers.table import Measurable
 
@@ -42,7 +42,7 @@ class Artefact(Spec):
     bytes: Annotated[int, Field(ge=0)]
 
 
-SPEC, RECORD, PROVENANCE = "spec.json", "record.json", "provenance.json"
+SPEC, RECORD = "spec.json", "record.json"
 PROGRESS, ERROR = "progress.json", "error.txt"
 HISTORY, WEIGHTS = "history.jsonl", "model.safetensors"
 

@@ -16,7 +16,6 @@ from repro.errors import StoreError
 from repro.store.artefacts import (
     HISTORY,
     PROGRESS,
-    PROVENANCE,
     RECORD,
     SPEC,
     WEIGHTS,
@@ -31,6 +30,7 @@ from repro.store.artefacts import (
 )
 from repro.store.places import check_root, list_keys, refuse_address, run_folder_of
 from repro.store.sealed import (
+    PROVENANCE,
     damaged,
     digest_of,
     exists,

@@ -31,7 +31,6 @@ from repro.store.artefacts import (
     ERROR,
     HISTORY,
     PROGRESS,
-    PROVENANCE,
     RECORD,
     SPEC,
     WEIGHTS,
@@ -44,7 +43,15 @@ from repro.store.artefacts import (
 )
 from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
 from repro.store.reading import MEASUREMENTS, StoreReader
-from repro.store.sealed import exists, is_folder, make_folder, read_bytes, seal, write_atomically
+from repro.store.sealed import (
+    PROVENANCE,
+    exists,
+    is_folder,
+    make_folder,
+    read_bytes,
+    seal,
+    write_atomically,
+)
 from repro.trainers.run import Keyed
 from repro.trainers.table import Measurable
 

@@ -26,7 +26,7 @@ from repro.errors import StoreError, StoreUnreachableError, printable
 SCHEMA = 1
 """The schema of all files of a store."""
 
-MARKER = "repro-store.json"
+MARKER, PROVENANCE = "repro-store.json", "provenance.json"
 SEAL = "sha256"
 JSON_LIMIT = 32 * 2**20
 
@@ -50,6 +50,8 @@ def _advice(path: Path) -> str:
     """What to do about a damaged file so that the store is of use again, at the least cost."""
     if path.name == MARKER:
         return f"remove {path} (it is then written again; no run is lost)"
+    if path.name == PROVENANCE:
+        return f"remove {path} (its run stays as it is; how it was made is then not known)"
     for folder in (path, *path.parents):
         if KEY.fullmatch(folder.name) and folder.parent.name == folder.name[:2]:
             return f"remove {folder} (its run is then trained anew)"

@@ -50,8 +50,14 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         lambda: association(A, SHIFTED),
         "a correlation needs both variables at the same points, and only there",
     ),
-    (lambda: association(TWO, TWO), "pearson needs at least 4 points, not 2"),
-    (lambda: association(A, FLAT), "a variable that does not vary correlates with nothing"),
+    (lambda: association(TWO, TWO), "pearson needs at least 4 points, not 2; add points"),
+    (
+        lambda: association(A, FLAT),
+        (
+            "a variable that does not vary correlates with nothing; use points that differ in"
+            " both, or a bound on the one"
+        ),
+    ),
     (
         lambda: association(A, B, direction=ANY),
         "direction is positive, negative or different, not 'sideways'",
@@ -110,14 +116,17 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         lambda: balanced(A, SHIFTED),
         (
             "a sequential test looks at pairs of one replicate number, and there are 0; it "
-            "needs at least two"
+            "needs at least two; add pairs"
         ),
     ),
     (
         lambda: contrasts(A, B, [2, 9], welch_contrast),
         "looks are increasing numbers of pairs, from 2 to the 5 there are, not [2, 9]",
     ),
-    (lambda: e_value(1.0, 1, 5), "an e-value needs at least two values in each arm"),
+    (
+        lambda: e_value(1.0, 1, 5),
+        "an e-value needs at least two values in each arm; add replicates",
+    ),
     (lambda: e_value(1.0, 5, 5, 0.0), "the prior's variance g is a finite number above 0, not 0.0"),
     (lambda: difference(ANY), "a direction is higher, lower or different, not 'sideways'"),
     (
@@ -246,7 +255,13 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
         lambda: Summary(1, 1.0, None).spread,
         "a single value has no variance, so no test can compare it; add replicates, or use a bound",
     ),
-    (lambda: Summary(2, 1.0, None).spread, "this test needs the standard deviation of each arm"),
+    (
+        lambda: Summary(2, 1.0, None).spread,
+        (
+            "this test needs the standard deviation of each arm; add the printed sd, or judge"
+            " the other arm alone against it with level"
+        ),
+    ),
     (lambda: Sample((), ()), "a sample needs at least one value"),
     (
         lambda: Sample((1.0,), (1, 2)),
@@ -256,7 +271,7 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     (lambda: Sample((1.0, float("nan")), (1, 2)), "replicate 2 has no finite value: nan"),
     (
         lambda: Sample.of(0.0, 1.0).log(),
-        "logarithms and ratios need values above 0; the smallest is 0.0",
+        "logarithms and ratios need values above 0; the smallest is 0.0; use difference",
     ),
     (lambda: A.without(9), "there is no replicate 9 to leave out"),
 ]

@@ -166,10 +166,15 @@ def test_a_damaged_marker_is_an_error(store: RunStore, text: str) -> None:
 def test_damaged_provenance_is_no_provenance(
     store: RunStore, damage: Callable[[Path], None]
 ) -> None:
-    """It is no evidence: nothing is known then, and everything else can be read."""
+    """It is no evidence: nothing is known then, and a check names it without the loss of a run."""
     assert store.provenance(KEY) == {"training": {"seconds": 1.5}}
-    damage(store.folder(KEY) / "provenance.json")
+    file = store.folder(KEY) / "provenance.json"
+    damage(file)
     assert store.provenance(KEY) == {}
+    if file.exists():
+        with pytest.raises(StoreError, match=rf"to do: remove {file} \(its run stays as it is"):
+            store.check(KEY)
+        file.unlink()
     store.check(KEY)
 
 
