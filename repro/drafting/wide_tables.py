@@ -104,7 +104,9 @@ def runs_of_columns(
         advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
         raise refused(path, mistake, "the results of several runs", advice)
     if counting := _counting(runs, columns):
-        raise _may_count(path, counting, [name for name in columns if name not in counting])
+        others = [name for name in columns if name not in counting]
+        able = all(whole(run.fields[counting[0]]) is not None for run in runs)
+        raise _may_count(path, counting, others, f"--seed {counting[0]}, " if able else "")
     return list(_by_column(runs, columns)), columns
 
 
@@ -140,10 +142,11 @@ def _of_one_run(columns: Sequence[str]) -> list[str]:
     return [] if arms and len(words) == 1 else named_so
 
 
-def _may_count(path: Path, counting: Sequence[str], others: Sequence[str]) -> ClaimError:
+def _may_count(path: Path, counting: Sequence[str], others: Sequence[str], seed: str) -> ClaimError:
+    """``seed``: what says that it is the seed, where its numbers may be seeds."""
     first = counting[0]
     mistake = f"{named(counting)} may be what numbers the rows, or an arm: whole or regular "
     mistake += f"numbers, beside {named(others) or 'no others'}"
-    advice = f"say what it is: --seed {first}, --task-field {first} or --unit {first}; if it is "
+    advice = f"say what it is: {seed}--task-field {first} or --unit {first}; if it is "
     advice += "an arm, write a row per value: arm,value"
     return refused(path, mistake, "columns of which each is an arm", advice)
