@@ -1,4 +1,4 @@
-"""What a t-test of few seeds rests on unseen, for every report of one."""
+"""What a test of few seeds rests on unseen, for every report of one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,25 @@ UNSEEN = ("lognormal", "collapsed")
 """Distributions that fewer than ``FEWEST_SKEWED`` values do not show."""
 
 
+POOLED = {3: 0.18, 5: 0.10}
+"""How often all items together err at 5 %, by seeds, where two items of a seed correlate by .05
+(shares of 100 items at .95, 40,000 draws; statistics.md 1.1)."""
+
+
 def few_seeds(result: TestResult) -> str:
-    """What so few seeds cannot show of a t-test's assumptions, with the measured rates, in a line.
+    """What so few seeds cannot show of a test's assumptions, with the measured rates, in a line.
 
     The rates are the highest of the nearest numbers that were measured, at any ratio of spreads.
-    Empty for eight seeds or more, and for what is no t-test.
+    Empty for eight seeds or more, and for tests that take no seeds for normal and pool no items.
     """
     key, sizes = key_of(result), (min(result.n), max(result.n))
+    if key == "level_items" and sizes[0] < FEWEST_SKEWED:
+        errs = POOLED[min(POOLED, key=lambda n: abs(n - sizes[0]))]
+        return (
+            f"With {sizes[0]} seeds, scatter beyond that of their items cannot be seen: where two "
+            f"items of a seed correlate by .05, the test errs in up to {100 * errs:.2g} % of cases "
+            "instead of 5 % (measured)."
+        )
     if key not in T_TESTS or result.p is None or sizes[0] >= FEWEST_SKEWED:
         return ""
     unit = "pairs" if result.paired else "seeds"

@@ -6,13 +6,16 @@ import json
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 import pytest
 
 from repro.judging.assemble import check_claim
 from repro.report.sections import sections
+from repro.schema.value_scale import ValueScale
 from repro.stats.error_rates import NAMES
-from repro.stats.few_seeds import T_TESTS, few_seeds
+from repro.stats.few_seeds import POOLED, T_TESTS, few_seeds
 from repro.stats.one_sample import mean_level
+from repro.stats.planned_items import p_of_shares
 from repro.stats.ranks import brunner_munzel
 from repro.stats.records import Sample
 from repro.stats.t_tests import paired, student, tost, welch
@@ -68,6 +71,23 @@ def test_enough_seeds_and_other_tests_have_no_such_line() -> None:
     assert few_seeds(welch(arm(8), arm(8, 1.0))) == ""
     assert few_seeds(welch(arm(7), arm(8, 1.0))).startswith("With 7 seeds")
     assert few_seeds(brunner_munzel(arm(5), arm(5, 0.4))) == ""
+
+
+@pytest.mark.parametrize("n", list(POOLED))
+def test_pooled_items_say_what_few_seeds_hide(n: int) -> None:
+    """The rate in the line is that of shares of which two items of a seed correlate by .05."""
+    rng, draws = np.random.default_rng(20_261_126), 40_000
+    chances = rng.beta(0.95 * 19, 0.05 * 19, (draws, n))
+    above, _ = p_of_shares(rng.binomial(100, chances) / 100, 100, 0.95)
+    rate = float(np.mean(above <= 0.05))
+    assert rate == pytest.approx(POOLED[n], abs=0.01)
+    shares = Sample.of(*(0.97, 0.96, 0.98, 0.97, 0.95)[:n])
+    exact = mean_level(shares, side="at_least", limit=0.9, scale=ValueScale(0, 1, 100))
+    assert few_seeds(exact) == (
+        f"With {n} seeds, scatter beyond that of their items cannot be seen: where two items of a "
+        f"seed correlate by .05, the test errs in up to {100 * POOLED[n]:.2g} % of cases instead "
+        "of 5 % (measured)."
+    )
 
 
 def test_every_t_test_is_one_that_has_a_name() -> None:
