@@ -128,18 +128,17 @@ def what_would_change(
     faults: tuple[Fault, ...],
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first; ``faults`` are those of the evidence."""
-    file = shown_file(claim.file)
     deciding = [part for part in judged if part.expectation.role == "decisive"]
     steps = []
     if verdict.validity is Validity.VALID:
         if verdict.conclusion is Conclusion.NOT_TESTED:
             steps += [_test(part, claim) for part in deciding if part.refused]
             if claim.sequential is not None:  # what does not vary yet may vary later
-                steps.append(_more_looks(claim, evidence, file))
+                steps.append(_more_looks(claim, evidence))
         if verdict.conclusion is Conclusion.INCONCLUSIVE:
             alone = joined(claim, deciding).conclusion
             if claim.sequential is not None:
-                steps.append(_more_looks(claim, evidence, file))
+                steps.append(_more_looks(claim, evidence))
             elif alone is not Conclusion.INCONCLUSIVE:
                 steps.append(_family(claim, alone))
             else:
@@ -151,18 +150,18 @@ def what_would_change(
                 ]
                 steps += [_holm(part, claim, len(deciding)) for part in contradicted]
     else:
-        again = f"repro verify {file} --scale {claim.scale}"
         remedies = dict.fromkeys((fault.remedy, fault.options) for fault in faults)
         for remedy, options in remedies:
-            steps.append(_step(remedy, None if options is None else f"{again} {options}".strip()))
+            again = None if options is None else _verify(claim, claim.scale, options)
+            steps.append(_step(remedy, again))
     following = claim.declared[claim.declared.index(claim.scale) + 1 :] if claim.declared else ()
     if following:
         text = LARGER.get(following[0], NEXT.format(scale=following[0]))
-        steps.append(_step(text, f"repro verify {file} --scale {following[0]}"))
+        steps.append(_step(text, _verify(claim, following[0])))
     return tuple(steps)
 
 
-def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
+def _more_looks(claim: Claim, evidence: Evidence) -> doc.ScaleStep:
     """A sequential claim grows look by look, up to its largest number of seeds."""
     most, all_there = _end(claim, evidence)
     if all_there:
@@ -172,8 +171,14 @@ def _more_looks(claim: Claim, evidence: Evidence, file: str) -> doc.ScaleStep:
     if all(arm in evidence.tables for arm in claim.arms if arm not in evidence.published):
         return _step(f"Add seeds to its table: the claim ends at {most} seeds per arm.")
     text = f"Look again with more seeds: there are {claim.due} per arm, and {most} at most."
-    command = f"repro verify {file} --scale {claim.scale} --nightly"
-    return _step(text, command)
+    return _step(text, _verify(claim, claim.scale, "--nightly"))
+
+
+def _verify(claim: Claim, scale: str, options: str = "") -> str:
+    """The command that verifies a claim, with consent to the code that it would run."""
+    consent = "--allow-code" if any(claim.arms[name].code for name in claim.trained) else ""
+    words = ("repro verify", shown_file(claim.file), "--scale", scale, options, consent)
+    return " ".join(filter(None, words))
 
 
 def _step(text: str, command: str | None = None) -> doc.ScaleStep:
