@@ -138,7 +138,10 @@ class Gate:
             unit = "a fraction" if scale.high == 1 else "a percentage"
             said, _, _ = text.rpartition(". ")
             reason = f"percent beside fractions (its range is 0 to {scale.high:g}): {said}"
-            remedy = f"Write every value of {self._label(table)} as {unit}, in the unit of `range`."
+            remedy = (
+                f"Write every value of {self._label(table)} as {unit}, in the unit of `range`. "
+                "Where all are in it already, take `range` out, and this is a flag."
+            )
             self.invalid.append(Fault(Validity.INVALID, reason, remedy))
 
     def _claimed(
