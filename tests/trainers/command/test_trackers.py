@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from repro.trainers.command.trackers import needed
+from repro.errors import DataError
+from repro.trainers.command.trackers import needed, tracked
+from tests.evidence.test_imports import values
 from tests.trainers.command.test_left import JSON, STARTS, begun, outputs, verified
 from tests.trainers.command.toy import change, mistakes, program
+
+WANDB = Path(__file__).parents[2] / "evidence" / "imports" / "wandb-0.31.0.tar.gz"
 
 EVENTS = STARTS + (
     """
@@ -112,6 +118,22 @@ def test_two_runs_are_refused_with_their_names(folder: Path) -> None:
     change(folder, JSON, 'tensorboard: "{out}"')
     said = verified(folder).stderr
     assert "events are in 2 folders: '{out}/logs [x]/version_0'" in said
+
+
+def test_an_offline_run_of_wandb_is_read(tmp_path: Path) -> None:
+    """As the library writes it below `wandb`; of the folder of four runs none is chosen."""
+    with tarfile.open(WANDB) as packed:
+        packed.extractall(tmp_path, filter="data")
+    out = tmp_path / "out"
+    (run, *_) = sorted((tmp_path / "wandb").glob("offline-run-*"))
+    shutil.copytree(run, out / "wandb" / run.name)
+    found = [row["val.error"] for row in tracked("wandb", out / "wandb", out)]
+    logged = [values(arm, seed) for arm in ("mixup", "plain") for seed in range(2)]
+    assert found in [pytest.approx(each) for each in logged]
+    (file,) = run.glob("*.wandb")
+    assert [row["val.error"] for row in tracked("wandb", file, out)] == found
+    with pytest.raises(DataError, match="4 runs are there"):
+        tracked("wandb", tmp_path / "wandb", out)
 
 
 def test_what_is_read_of_a_tracker() -> None:
