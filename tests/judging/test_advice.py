@@ -15,7 +15,10 @@ from repro.judging.judge import judge_claim
 from repro.specs.claim import Comparable
 from tests.judging.evidence import HIGH, claim, evidence, fair, ranks
 from tests.judging.evidence import judged as on_runs
-from tests.judging.made import judged, made
+from tests.judging.made import diverging, judged, made
+from tests.judging.test_drift import claim as sequential
+from tests.judging.test_drift import judged as drifting
+from tests.judging.test_drift import steps
 
 LOW, TOP = (10.0, 10.1, 9.9, 10.2, 9.8), (12.0, 12.3, 11.8, 12.1, 11.9)
 FLAT, HIGHER, ZEROS = (10.0,) * 5, (11.0,) * 5, (0.0,) * 5
@@ -120,3 +123,48 @@ def test_too_few_pairs_are_told_to_grow() -> None:
     document = judged(made(one), {"a": LOW[:3], "b": TOP[:3]})
     assert advice(document) == ["Loss, A minus B: add replicates."]
     assert judged(made(one), {"a": LOW, "b": TOP}).verdict.conclusion == "CONFIRMED"
+
+
+def test_an_older_revision_is_trained_again() -> None:
+    """STALE: the command trains the seeds anew, and with them the claim is judged."""
+    document = on_runs(claim("mos_rank"), ranks(HIGH), states={("mos", 1): "stale"})
+    assert document.changes[0].text == "Train them again."
+    assert (document.changes[0].command or "").endswith("mos_rank.yaml --scale quick")
+    assert on_runs(claim("mos_rank"), ranks(HIGH)).verdict.validity == "VALID"
+
+
+def test_a_run_of_a_table_without_a_value_gets_one() -> None:
+    """INCOMPLETE: a run that is said to be missing, with its value, or as a divergence."""
+    rows = {
+        arm: {n: {"loss": v} for n, v in enumerate(own)} for arm, own in (("a", LOW), ("b", TOP))
+    }
+    del rows["b"][4]
+    source = TableSource("made.csv", "0" * 64)
+    of = made({**BETTER, "of": ["a", "b"]}, seeds={"min": 4, "plan": 5, "diverged": "exclude<=1"})
+    lost = TidyTable(source, rows, {"b": {4: "missing"}})
+    document = check_claim(of, from_table(of, lost))
+    assert document.verdict.validity == "INCOMPLETE"
+    assert advice(document) == [
+        "Give each run in made.csv its value, or `diverged` if it has none."
+    ]
+    told = TidyTable(source, rows, {"b": {4: "diverged"}})
+    assert check_claim(of, from_table(of, told)).verdict.validity == "VALID"
+
+
+def test_too_many_divergences_ask_for_a_larger_plan() -> None:
+    """INCOMPLETE: as many seeds must finish as the verdict rests on."""
+    of = made({**BETTER, "of": ["a", "b"]}, seeds={"min": 4, "plan": 5, "diverged": "exclude<=3"})
+    document = diverging(of, {"a": LOW, "b": [*TOP[:2], None, None, None]})
+    assert advice(document) == ["Raise `seeds: {plan: 5}`, so that 4 finish although some diverge."]
+    seeds = {"min": 4, "plan": 8, "diverged": "exclude<=3"}
+    more = made({**BETTER, "of": ["a", "b"]}, seeds=seeds)
+    values = {"a": [*LOW, 10.05, 9.95, 10.3], "b": [*TOP[:2], None, None, None, *TOP[2:]]}
+    assert diverging(more, values).verdict.validity == "VALID"
+
+
+def test_seeds_that_drifted_are_replaced_by_new_ones() -> None:
+    """INVALID by drift: fresh seeds of one kind carry a conclusion."""
+    a, b = steps((5, 5.0), (35, -3.0))
+    document = drifting(sequential(), a, b)
+    assert advice(document)[0].startswith("Find out in what the first seeds differ from the later")
+    assert drifting(sequential(), *steps((40, 5.0))).verdict.validity == "VALID"

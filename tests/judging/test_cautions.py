@@ -121,18 +121,21 @@ def test_no_scale_is_advised_that_the_claim_lacks() -> None:
 
 
 def test_a_changed_value_of_a_sequential_table_is_noticed(tmp_path: Path) -> None:
-    """What a look has seen must stay, in a table as in a store: else the evidence is INVALID."""
+    """What a look has seen must stay, in a table as in a store: else the evidence is INVALID until it is back."""
     table = tmp_path / "made.csv"
     seeds = {"min": 4, "plan": 4, "max": 20}
     claim = made(LOWER, sequential={"method": "eprocess_t"}, seeds=seeds)
     claim = claim.model_copy(update={"file": str(tmp_path / "made.yaml")})
     options = Options(RunStore(tmp_path / "store"), reports=tmp_path / "reports")
-    for values, validity in ((APART["a"], "VALID"), ([9.0, *APART["a"][1:]], "INVALID")):
+    changed = [9.0, *APART["a"][1:]]
+    for values, validity in ((APART["a"], "VALID"), (changed, "INVALID"), (APART["a"], "VALID")):
         rows = [f"a,{i},loss,{v}" for i, v in enumerate(values)]
         rows += [f"b,{i},loss,{v}" for i, v in enumerate(APART["b"])]
         table.write_text("\n".join(["arm,seed,measurement,value", *rows]) + "\n", encoding="utf-8")
         (document,) = verify_claims([claim], options).documents
         assert document.verdict.validity == validity
+        if validity == "INVALID":
+            assert document.changes[0].text == "Restore the runs or results as they were looked at."
 
 
 def test_a_changed_order_of_a_table_is_noticed(tmp_path: Path) -> None:
