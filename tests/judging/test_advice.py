@@ -158,8 +158,8 @@ def test_too_many_divergences_ask_for_a_larger_plan() -> None:
     assert advice(document) == ["Raise `seeds: {plan: 5}`, so that 4 finish although some diverge."]
     seeds = {"min": 4, "plan": 8, "diverged": "exclude<=3"}
     more = made({**BETTER, "of": ["a", "b"]}, seeds=seeds)
-    values = {"a": [*LOW, 10.05, 9.95, 10.3], "b": [*TOP[:2], None, None, None, *TOP[2:]]}
-    assert diverging(more, values).verdict.validity == "VALID"
+    b: list[float | None] = [*TOP[:2], None, None, None, *TOP[2:]]
+    assert diverging(more, {"a": [*LOW, 10.05, 9.95, 10.3], "b": b}).verdict.validity == "VALID"
 
 
 def test_seeds_that_drifted_are_replaced_by_new_ones() -> None:

@@ -121,7 +121,7 @@ def test_no_scale_is_advised_that_the_claim_lacks() -> None:
 
 
 def test_a_changed_value_of_a_sequential_table_is_noticed(tmp_path: Path) -> None:
-    """What a look has seen must stay, in a table as in a store: else the evidence is INVALID until it is back."""
+    """What a look has seen must stay, in a table too: else it is INVALID until it is back."""
     table = tmp_path / "made.csv"
     seeds = {"min": 4, "plan": 4, "max": 20}
     claim = made(LOWER, sequential={"method": "eprocess_t"}, seeds=seeds)
