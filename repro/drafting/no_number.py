@@ -114,5 +114,5 @@ def no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
     mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
     advice = "name it: --arm FIELD"
     if tasks:
-        advice += f", as in --arm {tasks[0]}, if '{tasks[0]}' is no task but what is compared"
+        advice += f", as in --arm {tasks[0]}, if '{tasks[0]}' is what is compared, and not a task"
     return unfit(path, mistake, "one that differs between arms", advice)

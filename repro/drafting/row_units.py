@@ -31,8 +31,8 @@ WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 WHAT: Mapping[str, str] = {
     "item": "episodes, trials and questions are parts of what was run, and no test over them is "
     "here yet",
-    "fold": "folds share their training data and are no independent runs, and no test over them is "
-    "here yet",
+    "fold": "folds share their training data and are not independent runs, and no test over them "
+    "is here yet",
 }
 """Why rows of such a role are not counted."""
 
@@ -121,7 +121,7 @@ def _a_series(rows: Rows, key: str) -> ClaimError:
     advice = "name the run of each row in a column `seed`: then the last value of each run is taken"
     once = all(max(values.values()) == 1 for values in rows.cells(key).values())
     what = f"the {steps} steps of one run per arm" if once else "steps of runs that have no number"
-    mistake = f"no seeds are named, and by '{key}' the rows are {what}: they are no replicates"
+    mistake = f"no seeds are named, and by '{key}' the rows are {what}: they are not replicates"
     return refused(rows.path, mistake, "several runs of each arm", advice)
 
 

@@ -21,9 +21,9 @@ UNSEEN = ("lognormal", "collapsed")
 """Distributions that fewer than ``FEWEST_SKEWED`` values do not show."""
 
 
-POOLED = {3: 0.18, 5: 0.10}
+POOLED = {2: 0.199, 3: 0.172, 4: 0.137, 5: 0.097, 6: 0.075, 7: 0.057}
 """How often all items together err at 5 %, by seeds, where two items of a seed correlate by .05
-(shares of 100 items at .95, 40,000 draws; statistics.md 1.1)."""
+(shares of 100 items at .95, 200,000 draws)."""
 
 
 def few_seeds(result: TestResult) -> str:
@@ -33,13 +33,8 @@ def few_seeds(result: TestResult) -> str:
     Empty for eight seeds or more, and for tests that take no seeds for normal and pool no items.
     """
     key, sizes = key_of(result), (min(result.n), max(result.n))
-    if key == "level_items" and sizes[0] < FEWEST_SKEWED:
-        errs = POOLED[min(POOLED, key=lambda n: abs(n - sizes[0]))]
-        return (
-            f"With {sizes[0]} seeds, scatter beyond that of their items cannot be seen: where two "
-            f"items of a seed correlate by .05, the test errs in up to {100 * errs:.2g} % of cases "
-            "instead of 5 % (measured)."
-        )
+    if key == "level_items":
+        return _pooled(sizes[0])
     if key not in T_TESTS or result.p is None or sizes[0] >= FEWEST_SKEWED:
         return ""
     unit = "pairs" if result.paired else "seeds"
@@ -55,4 +50,15 @@ def few_seeds(result: TestResult) -> str:
     return (
         f"{said}: with skew the test errs in up to {skewed_rate} of cases instead of {level}, and "
         f"where one seed in five fails, in up to {failing} (measured)."
+    )
+
+
+def _pooled(n: int) -> str:
+    """The line of a test that pools the items of ``n`` seeds; empty where nothing was measured."""
+    if n not in POOLED:
+        return ""
+    return (
+        f"With {n} seeds, scatter beyond that of their items is seldom seen: where two items of a "
+        f"seed correlate by .05, the test errs in {100 * POOLED[n]:.2g} % of cases instead of 5 % "
+        "(measured with 100 items at .95)."
     )

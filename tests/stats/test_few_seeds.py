@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from importlib.resources import files
 from typing import Any
 
@@ -80,13 +81,13 @@ def test_pooled_items_say_what_few_seeds_hide(n: int) -> None:
     chances = rng.beta(0.95 * 19, 0.05 * 19, (draws, n))
     above, _ = p_of_shares(rng.binomial(100, chances) / 100, 100, 0.95)
     rate = float(np.mean(above <= 0.05))
-    assert rate == pytest.approx(POOLED[n], abs=0.01)
-    shares = Sample.of(*(0.97, 0.96, 0.98, 0.97, 0.95)[:n])
+    assert rate == pytest.approx(POOLED[n], abs=4 * math.sqrt(rate * (1 - rate) / draws))
+    shares = Sample.of(*(0.97, 0.96, 0.98, 0.97, 0.95, 0.96, 0.97)[:n])
     exact = mean_level(shares, side="at_least", limit=0.9, scale=ValueScale(0, 1, 100))
     assert few_seeds(exact) == (
-        f"With {n} seeds, scatter beyond that of their items cannot be seen: where two items of a "
-        f"seed correlate by .05, the test errs in up to {100 * POOLED[n]:.2g} % of cases instead "
-        "of 5 % (measured)."
+        f"With {n} seeds, scatter beyond that of their items is seldom seen: where two items of a "
+        f"seed correlate by .05, the test errs in {100 * POOLED[n]:.2g} % of cases instead of 5 % "
+        "(measured with 100 items at .95)."
     )
 
 
