@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.gpu import correctness, graphs, host, many, passes, speed, trainings
+from benchmarks.gpu import (
+    correctness,
+    graphs,
+    host,
+    many,
+    passes,
+    product,
+    ranks,
+    speed,
+    trainings,
+)
 from benchmarks.gpu.cases import TINY
 from benchmarks.gpu.checks import Check, departure, largest_departure
 from benchmarks.gpu.many import Asked
@@ -17,10 +27,12 @@ from benchmarks.gpu.stopwatch import WARM_UPS, EnoughError, Failed, Measured, St
 from benchmarks.gpu.workloads import WORKLOADS, corpus_of, epoch_tokens, specification
 from benchmarks.speed.rows import Goal
 from benchmarks.speed.shapes import run_of
+from repro.specs.load import load_claim
 from repro.trainers.language_model import fused_loss
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.regularisation import Regularisation
 from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.table import MEASUREMENTS
 from tests.trainers import small
 
 CPU = torch.device("cpu")
@@ -51,6 +63,43 @@ class TestChecks:
         assert found == pytest.approx(0.5 / (9 + 4.5**2) ** 0.5)
         assert largest_departure([1.0, 3.0], [1.0, 2.0]) == 0.5
         assert largest_departure([1.0], [1.0, 2.0]) == float("inf")
+
+
+class TestProduct:
+    def test_a_claim_has_every_measurement_of_a_language_model(self):
+        """All kinds but word similarity, which needs the words of the benchmarks."""
+        claim = load_claim(product.CLAIM, "quick")
+        kinds = {measurement.kind for measurement in claim.measurements.values()}
+        assert kinds == {*MEASUREMENTS.names()} - {"word_similarity", "bleu"}
+
+    def test_values_are_compared_run_by_run(self, tmp_path: Path, monkeypatch):
+        """A departure of one value in one arm is found; of TF32 and of counts it is told."""
+        first = {("mos", 0, "test"): 2.0, ("moc", 0, "test"): 2.0, ("mos", 0, "rank"): 5.0}
+        second = {("mos", 0, "test"): 2.01, ("moc", 0, "test"): 3.0, ("mos", 0, "rank"): 6.0}
+        found = iter([first, second])
+        monkeypatch.setattr(product, "values", lambda *_: next(found))
+        done = {check.what: check for check in product.compared(product.CLAIM, tmp_path, "cuda")}
+        assert done["test, 1 runs"].word == "BROKEN"
+        assert done["test, 1 runs"].value == pytest.approx(0.005)
+        assert done["test, 1 runs with products in TF32"].word == "told"
+        assert done["rank, 1 runs"].word == "told"
+
+    @pytest.mark.slow
+    def test_the_product_agrees_with_itself_on_a_cpu(self, tmp_path: Path):
+        """The claim on dialogs, verified twice: no value differs."""
+        done = list(product.compared(product.dialogs(tmp_path), tmp_path, "cpu"))
+        assert [check.value for check in done] == [0.0] * 4
+
+
+def test_ranks_are_timed(tmp_path: Path):
+    """The whole command on tiny models: three rows, and it writes what it prints."""
+    assert ranks.main(["--device", "cpu", "--only", "ptb_mos", "--out", str(tmp_path)]) == 0
+    document = json.loads((tmp_path / "ranks.json").read_text())
+    assert [row["what"] for row in document["findings"]] == [
+        "ptb_mos, mean loss of the test text",
+        "ptb_mos, rank and its control",
+        "ptb_mos, rank, the control being known",
+    ]
 
 
 class TestCorrectness:
