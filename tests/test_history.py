@@ -259,3 +259,15 @@ def test_the_difference_of_two_reports(tmp_path: Path) -> None:
     found = json.loads(repro("diff", one, report_of("first"), "--json").stdout)["differences"]
     assert {each["subject"] for each in found} >= {"verdict", "numbers", "evidence", "claim"}
     assert repro("diff", one, "first.csv").returncode == 2
+
+
+def test_a_gate_says_what_it_was(tmp_path: Path) -> None:
+    """In a line before the reason; its words keep their statuses."""
+    path = table_claim(tmp_path)
+    assert repro("gate", path).returncode == 0
+    table_claim(tmp_path, values=LOW)
+    done = repro("gate", path)
+    assert done.returncode == 3
+    assert done.stdout.startswith("Was CONFIRMED on ")
+    assert "Was CONFIRMED on " in (report_of("first") / "report.html").read_text()
+    assert len(kept()) == 2

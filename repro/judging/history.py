@@ -15,6 +15,9 @@ from repro.registry.verdicts import KeptArm, KeptNumber, VerdictEntry
 MOST_SEEDS = 1_000
 """Values of an arm that are told apart from one verdict to the next; of more, all together."""
 
+LONGEST = 200
+"""No text of a verdict that is kept has more characters than this: a stranger's may."""
+
 DEPTH = 4
 """How many steps into a claim its fields are told apart."""
 
@@ -71,17 +74,17 @@ def entry_of(document: Document, fields: Mapping[str, Any]) -> VerdictEntry:
     decisive = (each for each in document.results if each.role == "decisive")
     members = () if family is None else family.members
     return VerdictEntry(
-        created=document.provenance.created,
+        created=document.provenance.created[:LONGEST],
         validity=Validity(verdict.validity),
         conclusion=None if verdict.conclusion is None else Conclusion(verdict.conclusion),
         agreement=Agreement(verdict.agreement),
-        expected=verdict.expected,
+        expected=verdict.expected[:LONGEST],
         as_expected=verdict.as_expected,
         numbers=tuple(_number(document, each) for each in decisive),
-        claim=document.claim.digest,
-        arms={arm.id: _arm(arm) for arm in document.arms if not arm.printed},
+        claim=document.claim.digest[:LONGEST],
+        arms={arm.id[:LONGEST]: _arm(arm) for arm in document.arms if not arm.printed},
         fields=dict(_digests(fields, "", DEPTH)),
-        family=tuple(each.claim for each in members if each.judged),
+        family=tuple(each.claim[:LONGEST] for each in members if each.judged),
         versions=_versions(document.provenance),
     )
 
@@ -91,7 +94,7 @@ def _number(document: Document, result: Result) -> KeptNumber:
     measured = (each for each in document.measurements if each.key == result.measurement)
     digits = next((each.digits for each in measured), 2) if result.digits is None else result.digits
     return KeptNumber(
-        expectation=result.id,
+        expectation=result.id[:LONGEST],
         effect=result.effect,
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,
@@ -104,12 +107,12 @@ def _number(document: Document, result: Result) -> KeptNumber:
 def _arm(arm: ArmPart) -> KeptArm:
     """What is read of an arm; a seed that is missing is not."""
     seeds = {
-        f"{run.task}/{run.number}" if run.task else str(run.number): _short([run.state, run.values])
+        f"{run.task[:LONGEST]}/{run.number}".lstrip("/"): _short([run.state, run.values])
         for run in arm.replicates
         if run.state != "missing"
     }
     return KeptArm(
-        source=arm.evidence,
+        source=arm.evidence[:LONGEST],
         count=len(seeds),
         values=_short(seeds),
         runs=_short([run.key for run in arm.replicates if run.state != "missing"]),
@@ -130,11 +133,12 @@ def _digests(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
         for key, inside in value.items():
             yield from _digests(inside, f"{path}.{key}" if path else str(key), depth - 1)
     else:
-        yield path[:500], _short(value)
+        yield path[:LONGEST], _short(value)
 
 
 def _versions(provenance: Provenance) -> dict[str, str]:
     """Of what judged: repro with its commit, Python, packages."""
     commit = f" at {provenance.code_revision}" if provenance.code_revision else ""
     own = {"repro": f"{provenance.repro_version}{commit}", "Python": provenance.python}
-    return own | {name: text[:100] for name, text in provenance.packages.items()}
+    named = {**own, **provenance.packages}
+    return {name[:LONGEST]: text[:LONGEST] for name, text in named.items()}

@@ -11,7 +11,7 @@ from repro.expectations.base import EffectScale
 from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.registry.claim_log import ROUND_OFF
 from repro.schema import numbers as fmt
-from repro.schema.base import Name, Spec
+from repro.schema.base import Spec
 
 COUNTED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -31,7 +31,7 @@ class Change(Spec):
 class KeptNumber(Spec):
     """The effect that decides an expectation, and its interval: an absent end is unbounded."""
 
-    expectation: Name
+    expectation: Short
     effect: float | None
     low: float | None
     high: float | None
@@ -83,7 +83,7 @@ class VerdictEntry(KeptVerdict):
     ``fields`` are the decisive fields of the claim by their dotted paths, each as a digest.
     """
 
-    arms: dict[Name, KeptArm]
+    arms: dict[Short, KeptArm]
     fields: dict[Short, Short]
     family: tuple[Short, ...]
     versions: dict[Short, Short]

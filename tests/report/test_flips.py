@@ -10,12 +10,14 @@ import pytest
 
 from repro.errors import Stopped
 from repro.judging.document import Document
+from repro.report.differences import differences
 from repro.report.flips import flip, is_unexpected_flip
 from repro.report.github import github
 from repro.report.junit import junit
 from repro.report.markdown import summary
 from repro.report.view import line, ordered, view
 from repro.report.write import read_document, write_report
+from tests.report.cases import all_documents
 from tests.report.documents import make, provenance, verdict
 from tests.report.texts import page_text, pdf_text, squeezed
 
@@ -136,6 +138,14 @@ def test_annotations() -> None:
     assert "::Was CONFIRMED on 20 November, now INCONCLUSIVE: two seeds were added. " in lines[0]
     assert lines[0].startswith("::error file=claims/mos_rank.yaml,line=1,title=mos_rank at quick")
     assert lines[2] == "::error title=other::no: such file"
+
+
+@pytest.mark.parametrize("name", all_documents())
+def test_any_two_reports_can_be_told_apart(name: str, documents: dict[str, Document]) -> None:
+    """Whatever a stranger's report holds; and none differs from itself."""
+    assert differences(documents[name], documents[name]) == []
+    others = [each for other, each in documents.items() if other != name]
+    assert all(differences(documents[name], other) for other in others[:5])
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
