@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from repro.errors import StoreUnreachableError
 from repro.report.view import line
 from repro.report.write import read_document
 from tests.commands import repro
@@ -271,3 +272,22 @@ def test_a_gate_says_what_it_was(tmp_path: Path) -> None:
     assert done.stdout.startswith("Was CONFIRMED on ")
     assert "Was CONFIRMED on " in (report_of("first") / "report.html").read_text()
     assert len(kept()) == 2
+
+
+def test_an_unchanged_verdict_needs_no_place_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that can only be read is not noted where there is nothing new to keep."""
+    path = table_claim(tmp_path)
+    repro("verify", path)
+
+    def closed(*_: object) -> None:
+        raise StoreUnreachableError("the store can only be read")
+
+    monkeypatch.setattr("repro.registry.verdict_log.VerdictLog.prepare", closed)
+    assert "could not be kept" not in repro("verify", path).stderr
+    table_claim(tmp_path, values=LOW)
+    for _ in range(2):
+        done = repro("verify", path)
+        assert done.returncode == 6
+        assert "This verdict could not be kept: the store can only be read" in done.stderr

@@ -32,13 +32,14 @@ def with_history(
     """
     entry, note = entry_of(document, fields), ""
     before: tuple[VerdictEntry, ...] = ()
+    news = True
     try:
         before = log.read()
-        if keep:
+        news = not before or not entry.says(before[-1])
+        if keep and news:
             log.prepare()
     except (StoreError, OSError) as error:
         note = _not_kept(error)
-    news = not before or not entry.says(before[-1])
     shown = (*before, since(before, entry)) if news else before
     kept = tuple(each.kept() for each in shown[-SHOWN:])
     return _with(document, HistoryPart(verdicts=kept, news=news, note=note))
