@@ -17,10 +17,15 @@ HEAD = ["Claim", "Scale", "Validity", "Conclusion", "Agreement", "Flags", "Why"]
 
 
 def summary(documents: Iterable[Document], stopped: Iterable[Stopped] = ()) -> str:
-    """A table with a row for each claim, in the order of the index; then what an error stopped."""
-    rows = [_cells(row) for row in ordered(map(line, documents))]
-    table = [HEAD, ["---"] * len(HEAD), *rows]
-    parts = ["".join(f"| {' | '.join(row)} |\n" for row in table)] if rows else []
+    """What has another word than before, a row for each claim, then what an error stopped."""
+    lines = ordered(map(line, documents))
+    table = [HEAD, ["---"] * len(HEAD), *map(_cells, lines)]
+    parts = [
+        f"**{_escaped(row.title)} ({_escaped(row.id)}, {row.scale}).** {_escaped(row.flip)}\n"
+        for row in lines
+        if row.flip
+    ]
+    parts += ["".join(f"| {' | '.join(row)} |\n" for row in table)] if lines else []
     parts += [
         f"**Not judged: {_escaped(each.subject)}.** {_escaped(each.why)}\n" for each in stopped
     ]

@@ -17,6 +17,7 @@ from repro.judging.document import Document, Result, SourcePart, VerdictPart
 from repro.report import words
 from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
+from repro.report.flips import flip
 from repro.report.sections import changes, sections
 from repro.schema import numbers as fmt
 from repro.specs.claim import SCALES, UNSCALED
@@ -26,6 +27,7 @@ from repro.specs.claim import SCALES, UNSCALED
 class Line:
     """The verdict of one claim at one scale; ``link`` leads to its page.
 
+    ``flip`` says what it was before, where that is another word.
     ``chance`` is that of a false CONFIRMED, were nothing true: 0 where a family allows for it.
     """
 
@@ -43,6 +45,7 @@ class Line:
     created: str
     link: str
     chance: float
+    flip: str
 
 
 def line(document: Document, link: str = "") -> Line:
@@ -69,14 +72,17 @@ def line(document: Document, link: str = "") -> Line:
         created=fmt.date(d.provenance.created),
         link=quote(link),
         chance=max(map(_level, words.decisive(d)), default=0.0) if errs else 0.0,
+        flip=flip(d),
     )
 
 
 def ordered(lines: Iterable[Line]) -> list[Line]:
-    """What is not as expected first; then by claim, from the smallest scale to the paper's."""
-    return sorted(
-        lines, key=lambda row: (row.as_expected, row.id, _place(row.scale), row.scale, row.link)
-    )
+    """What has another word than before, then what is not as expected, each by claim and scale."""
+
+    def place(row: Line) -> tuple[object, ...]:
+        return not row.flip, row.as_expected, row.id, _place(row.scale), row.scale, row.link
+
+    return sorted(lines, key=place)
 
 
 def _place(scale: str) -> int:
@@ -100,6 +106,7 @@ def view(document: Document) -> ReportView:
     return ReportView(
         page_title=f"{verdict.word}: {d.claim.title}",
         over=f"Verdict report · {seeds(d)} · {fmt.date(d.provenance.created)}",
+        flip=flip(d),
         scale="as declared" if d.scale.name == UNSCALED else f"{d.scale.name} scale",
         running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
         title=d.claim.title,
