@@ -28,11 +28,13 @@ from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
+from repro.judging.history import with_history
 from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
 from repro.judging.registration import recorded, undecided
 from repro.machine import cores
 from repro.registry.registry import EXPLORATORY, UNDECLARED, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
+from repro.registry.verdict_log import VerdictLog, identity
 from repro.report.formats import ReportFormat, added, rendered
 from repro.report.write import FAILED, write_failure, write_files, write_index
 from repro.running.engine import RunOptions
@@ -59,7 +61,8 @@ class Options(RunOptions):
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
     ``formats`` names report formats that are written beside the usual ones.
-    ``write`` False judges and writes no report (`write_report` does).
+    ``write`` False judges and writes no report (`write_report` does), nor the history of verdicts.
+    ``keep`` says whether that is written; None where it trains.
     """
 
     reports: Path = field(kw_only=True)
@@ -70,6 +73,7 @@ class Options(RunOptions):
     force: bool = False
     formats: tuple[str, ...] = ()
     write: bool = True
+    keep: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,14 +225,29 @@ def _trained(
     return 0, 0, ()
 
 
-def write_report(claim: Claim, document: Document, options: Options) -> list[str]:
-    """Write the report of a claim that was judged, and the index; what could not be written."""
+def write_report(claim: Claim, document: Document, options: Options) -> tuple[Document, list[str]]:
+    """Write the report of a claim that was judged, its history, and the index.
+
+    Gives the document with the history, and what could not be written.
+    """
     formats = added(options.formats, allow_code=options.allow_code)
     stopped: list[Stopped] = []
+    document = _kept(claim, document, options)
     unwritten = _write([(claim, document)], options, formats, stopped)
     with apart("index.html", stopped):
         write_index(options.reports)
-    return [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
+    return document, [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
+
+
+def history_of(claim: Claim, store: RunStore, results: Path | None = None) -> VerdictLog:
+    """What a claim came to before; ``results`` are a user's own that it is judged on."""
+    return VerdictLog(store, claim.id, claim.scale, identity(claim.file, results))
+
+
+def _kept(claim: Claim, document: Document, options: Options) -> Document:
+    log = history_of(claim, options.store, options.results)
+    keep = options.train if options.keep is None else options.keep
+    return with_history(document, log, claim.decisive_fields(), keep=keep)
 
 
 def _reported(
@@ -242,7 +261,10 @@ def _reported(
     for judgement in judged:
         with apart(subject(judgement.claim), stopped):
             whole = judge_in_family(judgement, judged)
-            found.append((judgement.claim, document_of(whole, command=options.command)))
+            document = document_of(whole, command=options.command)
+            if options.write:
+                document = _kept(judgement.claim, document, options)
+            found.append((judgement.claim, document))
     unwritten = _write(found, options, formats, stopped) if options.write else []
     failed = {each.subject for each in stopped}
     return tuple(document for claim, document in found if subject(claim) not in failed), unwritten

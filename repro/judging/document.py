@@ -25,6 +25,7 @@ from repro.judging.document_parts import (
     Strength,
     VariationPart,
 )
+from repro.registry.verdicts import KeptVerdict
 from repro.schema.base import Name, Spec
 
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
@@ -383,6 +384,37 @@ class CostPart(Spec):
     peak_memory: int | None
 
 
+class HistoryPart(Spec):
+    """The last verdicts on this claim, oldest first, one for each time that it changed.
+
+    The last is the present one. ``news``: it differs from the one before, so that it was written
+    down now; ``note`` says why it could not be.
+    """
+
+    verdicts: tuple[KeptVerdict, ...]
+    news: bool
+    note: str = ""
+
+    @property
+    def before(self) -> KeptVerdict | None:
+        """The verdict whose word is another one now; None where the word is as it was."""
+        if not self.news or len(self.verdicts) < 2:
+            return None
+        before, now = self.verdicts[-2:]
+        return before if before.word != now.word else None
+
+    @property
+    def since(self) -> str:
+        """When the word of the present verdict was first found, of those that are here."""
+        *earlier, now = self.verdicts
+        found = now.created
+        for each in reversed(earlier):
+            if each.word != now.word:
+                break
+            found = each.created
+        return found
+
+
 class Provenance(Spec):
     """Everything that derives from time or machine; never compared, never in a key.
 
@@ -405,6 +437,7 @@ class Provenance(Spec):
     command: str
     without_weights: int = 0
     code_revision: str = ""
+    history: HistoryPart | None = None
 
 
 AgreementWord = Literal["COMPATIBLE", "LARGER", "SMALLER", "OPPOSITE", "NOT-CHECKABLE"]

@@ -1,0 +1,118 @@
+"""What a claim came to before, what was changed since, and the present verdict kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from repro.digest import digest
+from repro.errors import StoreError
+from repro.expectations.verdict_words import Agreement, Conclusion, Validity
+from repro.judging.document import ArmPart, Document, HistoryPart, Provenance, Result
+from repro.registry.verdict_log import SHOWN, VerdictLog, since
+from repro.registry.verdicts import KeptArm, KeptNumber, VerdictEntry
+
+MOST_SEEDS = 1_000
+"""Values of an arm that are told apart from one verdict to the next; of more, all together."""
+
+DEPTH = 4
+"""How many steps into a claim its fields are told apart."""
+
+
+def with_history(
+    document: Document, log: VerdictLog, fields: Mapping[str, Any], *, keep: bool
+) -> Document:
+    """The document with the verdicts before it; it is added to them where ``keep``, if it is new.
+
+    ``fields`` are the decisive fields of the claim. A store that cannot be read or written is no
+    error: a note says so.
+    """
+    entry, note = entry_of(document, fields), ""
+    before: tuple[VerdictEntry, ...] = ()
+    try:
+        before = log.read()
+        if keep:
+            before = log.keep(entry)
+    except (StoreError, OSError) as error:
+        note = f"This verdict could not be kept: {str(error).splitlines()[0][:500]}"
+    news = not before or not entry.says(before[-1])
+    shown = (*before, since(before, entry)) if news else before
+    kept = tuple(each.kept() for each in shown[-SHOWN:])
+    part = HistoryPart(verdicts=kept, news=news, note=note)
+    provenance = document.provenance.model_copy(update={"history": part})
+    return document.model_copy(update={"provenance": provenance})
+
+
+def entry_of(document: Document, fields: Mapping[str, Any]) -> VerdictEntry:
+    """What is kept of a verdict; ``fields`` are the decisive fields of its claim, if known."""
+    verdict, family = document.verdict, document.family
+    decisive = (each for each in document.results if each.role == "decisive")
+    members = () if family is None else family.members
+    return VerdictEntry(
+        created=document.provenance.created,
+        validity=Validity(verdict.validity),
+        conclusion=None if verdict.conclusion is None else Conclusion(verdict.conclusion),
+        agreement=Agreement(verdict.agreement),
+        expected=verdict.expected,
+        as_expected=verdict.as_expected,
+        numbers=tuple(_number(document, each) for each in decisive),
+        claim=document.claim.digest,
+        arms={arm.id: _arm(arm) for arm in document.arms if not arm.printed},
+        fields=dict(_digests(fields, "", DEPTH)),
+        family=tuple(each.claim for each in members if each.judged),
+        versions=_versions(document.provenance),
+    )
+
+
+def _number(document: Document, result: Result) -> KeptNumber:
+    interval = result.interval
+    measured = (each for each in document.measurements if each.key == result.measurement)
+    digits = next((each.digits for each in measured), 2) if result.digits is None else result.digits
+    return KeptNumber(
+        expectation=result.id,
+        effect=result.effect,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        scale=result.scale,
+        digits=digits,
+        conclusion=None if result.conclusion is None else Conclusion(result.conclusion),
+    )
+
+
+def _arm(arm: ArmPart) -> KeptArm:
+    """What is read of an arm; a seed that is missing is not."""
+    seeds = {
+        f"{run.task}/{run.number}" if run.task else str(run.number): _short([run.state, run.values])
+        for run in arm.replicates
+        if run.state != "missing"
+    }
+    return KeptArm(
+        source=arm.evidence,
+        count=len(seeds),
+        values=_short(seeds),
+        runs=_short([run.key for run in arm.replicates if run.state != "missing"]),
+        file="" if arm.table is None else arm.table.sha256[:16],
+        seeds=seeds if len(seeds) <= MOST_SEEDS else {},
+    )
+
+
+def _short(value: Any) -> str:
+    return digest(value)[:8]
+
+
+def _digests(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The decisive fields by dotted path, each as a digest; expectations by their ids."""
+    if isinstance(value, list) and value and all(isinstance(x, dict) and "id" in x for x in value):
+        value = {str(each["id"]): each for each in value}
+    if isinstance(value, Mapping) and value and depth:
+        for key, inside in value.items():
+            yield from _digests(inside, f"{path}.{key}" if path else str(key), depth - 1)
+    else:
+        yield path[:500], _short(value)
+
+
+def _versions(provenance: Provenance) -> dict[str, str]:
+    """Of what judged: repro with its commit, Python, packages."""
+    commit = f" at {provenance.code_revision}" if provenance.code_revision else ""
+    own = {"repro": f"{provenance.repro_version}{commit}", "Python": provenance.python}
+    return own | {name: text[:100] for name, text in provenance.packages.items()}

@@ -1,0 +1,30 @@
+"""A verdict whose word is not the one that it was: the sentence that every output begins with."""
+
+from __future__ import annotations
+
+from repro.judging.document import Document
+from repro.schema import numbers as fmt
+
+
+def flip(document: Document) -> str:
+    """What it was, when, and what was changed; empty where the word is that of before, or the first.
+
+    `Was CONFIRMED on 20 November, now INCONCLUSIVE: two seeds were added.` Of versions it speaks
+    where nothing else was changed.
+    """
+    history = document.provenance.history
+    before = None if history is None else history.before
+    if history is None or before is None:
+        return ""
+    now = history.verdicts[-1]
+    causes = [each.text for each in now.changed if each.kind != "versions"]
+    why = "; ".join(causes or [each.text for each in now.changed])
+    day, year = fmt.date(before.created), fmt.date(now.created)[-5:]
+    unchanged = "nothing that is on record was changed"
+    day = day.removesuffix(year)
+    return fmt.clean(f"Was {before.word} on {day}, now {now.word}: {why or unchanged}.")
+
+
+def is_flip_to_report(document: Document) -> bool:
+    """Whether the word is another one than before, and not the expected one."""
+    return bool(flip(document)) and not document.verdict.as_expected
