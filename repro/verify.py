@@ -37,6 +37,7 @@ from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.registry.verdict_log import VerdictLog, identity
 from repro.report.formats import ReportFormat, added, rendered
 from repro.report.write import FAILED, write_failure, write_files, write_index
+from repro.running.budget import Budget
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
 from repro.running.pool import ProcessPool
@@ -83,6 +84,7 @@ class Verified:
     ``stopped`` are the claims that an error stopped: they have no document, and count in their
     families as not judged. ``trained`` runs were trained or measured now, and ``read`` ones of
     what programs had left; ``reused`` ones are as they were, ``damaged`` ones not whole.
+    ``postponed`` says which runs did not fit in the budget of time, and why.
     """
 
     documents: tuple[Document, ...]
@@ -93,6 +95,7 @@ class Verified:
     stopped: tuple[Stopped, ...] = ()
     damaged: int = 0
     read: int = 0
+    postponed: tuple[str, ...] = ()
 
 
 def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
@@ -113,7 +116,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     stopped: list[Stopped] = []
     named = {subject(claim): claim for claim in claims}
     claims, planned = _planned(claims, registry, options, stopped)
-    trained, read, failures = _trained(planned, claims, options, stopped)
+    done = _trained(planned, claims, options, stopped)
     judged: list[Judgement] = []
     missing: set[str] = set()
     damaged: set[str] = set()
@@ -133,13 +136,14 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             write_index(options.reports)
     return Verified(
         documents,
-        trained,
-        len(planned.runs) - trained - read - len(missing) - len(damaged),
+        done.trained,
+        len(planned.runs) - done.trained - done.read - len(missing) - len(damaged),
         len(missing),
-        (*failures, *unwritten),
+        (*done.failures, *unwritten),
         tuple(stopped),
         len(damaged),
-        read,
+        done.read,
+        done.postponed,
     )
 
 
@@ -205,24 +209,46 @@ def with_seeds_due(
     return due
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """How many runs were trained, and read; what failed and what was postponed, in words."""
+
+    trained: int = 0
+    read: int = 0
+    failures: tuple[str, ...] = ()
+    postponed: tuple[str, ...] = ()
+
+
 def _trained(
     planned: Plan, claims: Sequence[Claim], options: Options, stopped: list[Stopped]
-) -> tuple[int, int, tuple[str, ...]]:
-    """Run what is missing; how many runs were done, and read, and what failed in words."""
+) -> _Done:
+    """Run what is missing, as far as the budget of time goes."""
     if not options.train or not planned.missing:
-        return 0, 0, ()
-    from repro.running.execute import execute_with
+        return _Done()
+    from repro.running.execute import execute_with, told
 
     with apart("training", stopped, (ReproError, OSError)):
         try:
-            done, failed = execute_with(options, planned.missing, planned.proven)
+            budget = _budget(planned, options)
+            done, failed = execute_with(options, planned.missing, planned.proven, budget)
             options.store.prepare()  # what is judged next is what was trained
-            return len(done.done), len(done.read), failed
+            postponed = told(done.postponed, planned.missing)
+            return _Done(len(done.done), len(done.read), failed, postponed)
         except OwnPartError as error:  # a mistake in a configuration, and nothing was run
             raise OwnPartError(_in_arms(error.found, claims)) from None
         except DataError as error:
-            return 0, 0, (str(error),)
-    return 0, 0, ()
+            return _Done(failures=(str(error),))
+    return _Done()
+
+
+def _budget(planned: Plan, options: Options) -> Budget | None:
+    """The budget of time, which knows how long the runs took that the store has."""
+    if options.budget is None:
+        return None
+    budget = Budget(options.budget)
+    there = (each.planned.run for each in planned.runs if each.state == "complete")
+    budget.learn(options.store, there)
+    return budget
 
 
 def write_report(claim: Claim, document: Document, options: Options) -> tuple[Document, list[str]]:

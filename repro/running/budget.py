@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 
 from repro.errors import ClaimError, StoreError
 from repro.schema.numbers import rough_duration
@@ -76,7 +77,7 @@ def seconds_taken(store: RunStore, key: str) -> float:
     0 where that is not known.
     """
     with suppress(StoreError, AttributeError, TypeError, ValueError, ZeroDivisionError):
-        kept = store.provenance(key)
+        kept: dict[str, Any] = dict(store.provenance(key))
         training, measured = kept.get("training", {}), kept.get("measurements", {})
         together = int(training.get("engine", {}).get("together", 1))
         taken = sum(float(each.get("seconds", 0.0)) for each in measured.values())
@@ -87,7 +88,11 @@ def seconds_taken(store: RunStore, key: str) -> float:
 def seconds_of(text: str) -> float:
     """The seconds of `2h`, `90min`, `1h30m` or `45s`. ClaimError for anything else."""
     parts = re.findall(r"([0-9]+(?:\.[0-9]+)?) ?(h|min|m|s)", text)
-    if not parts or "".join(text.split()) != "".join(f"{n}{unit}" for n, unit in parts):
+    if (
+        not parts
+        or not any(float(n) for n, _ in parts)
+        or "".join(text.split()) != "".join(f"{n}{unit}" for n, unit in parts)
+    ):
         raise ClaimError(
             f"--budget: {text!r} is no time\n"
             "  expected: hours, minutes or seconds: 2h, 90min, 1h30m\n"

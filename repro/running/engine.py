@@ -156,7 +156,8 @@ class RunOptions:
     ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one per core.
     ``allow_code`` imports what configurations name of others, `use: module:object`.
     ``limit`` is how many seconds a run may take, and ``budget`` all of them together.
-    ``scheduler`` is that of ``dask``, by address or file; empty for a cluster on this machine. ClaimError for options that exclude each other.
+    ``scheduler`` is that of ``dask``, by address or file; empty for a cluster on this machine.
+    ClaimError for options that exclude each other.
     """
 
     store: RunStore
