@@ -180,6 +180,7 @@ def _report_verdicts(
     verified: Verified, options: Options, summary: Path | None, *, err: bool
 ) -> int:
     """Print each verdict, where its report is, and why the exit code is what it is; return it."""
+    from repro.report.index import line
     from repro.report.markdown import summary as markdown
     from repro.schema.numbers import number_of
 
@@ -199,7 +200,8 @@ def _report_verdicts(
     else:
         done = "nothing to train: every value is from a table or printed"
     say(done, err=err)
-    append(summary, markdown(verified.documents, verified.stopped))
+    not_judged = [(each.subject, each.why) for each in verified.stopped]
+    append(summary, markdown([*map(line, verified.documents)], not_judged))
     return end_with(verified, err=err)
 
 
