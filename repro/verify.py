@@ -28,7 +28,7 @@ from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
-from repro.judging.history import with_history
+from repro.judging.history import keep_verdict, with_history
 from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
 from repro.judging.registration import recorded, undecided
 from repro.machine import cores
@@ -75,6 +75,11 @@ class Options(RunOptions):
     formats: tuple[str, ...] = ()
     write: bool = True
     keep: bool | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether verdicts are kept."""
+        return self.train if self.keep is None else self.keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +263,8 @@ def write_report(claim: Claim, document: Document, options: Options) -> tuple[Do
     """
     formats = added(options.formats, allow_code=options.allow_code)
     stopped: list[Stopped] = []
-    document = _kept(claim, document, options)
-    unwritten = _write([(claim, document)], options, formats, stopped)
+    document = _with_history(claim, document, options)
+    (document,), unwritten = _write([(claim, document)], options, formats, stopped)
     with apart("index.html", stopped):
         write_index(options.reports)
     return document, [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
@@ -270,10 +275,9 @@ def history_of(claim: Claim, store: RunStore, results: Path | None = None) -> Ve
     return VerdictLog(store, claim.id, claim.scale, identity(claim.file, results))
 
 
-def _kept(claim: Claim, document: Document, options: Options) -> Document:
+def _with_history(claim: Claim, document: Document, options: Options) -> Document:
     log = history_of(claim, options.store, options.results)
-    keep = options.train if options.keep is None else options.keep
-    return with_history(document, log, claim.decisive_fields(), keep=keep)
+    return with_history(document, log, claim.decisive_fields(), keep=options.keeps)
 
 
 def _reported(
@@ -289,11 +293,14 @@ def _reported(
             whole = judge_in_family(judgement, judged)
             document = document_of(whole, command=options.command)
             if options.write:
-                document = _kept(judgement.claim, document, options)
+                document = _with_history(judgement.claim, document, options)
             found.append((judgement.claim, document))
-    unwritten = _write(found, options, formats, stopped) if options.write else []
+    documents, unwritten = [document for _, document in found], list[str]()
+    if options.write:
+        documents, unwritten = _write(found, options, formats, stopped)
     failed = {each.subject for each in stopped}
-    return tuple(document for claim, document in found if subject(claim) not in failed), unwritten
+    named = zip(found, documents, strict=True)
+    return tuple(each for (claim, _), each in named if subject(claim) not in failed), unwritten
 
 
 def _write(
@@ -301,18 +308,23 @@ def _write(
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
-) -> list[str]:
-    """Render and write; what could not be written."""
+) -> tuple[list[Document], list[str]]:
+    """Render and write, and keep each verdict; the documents, and what could not be written."""
+    written: list[Document] = []
     unwritten: list[str] = []
-    for claim, files in _rendered(found, formats):
-        folder = options.reports / claim.id / claim.scale
+    for (_, document), (claim, files) in zip(found, _rendered(found, formats), strict=True):
+        folder, kept = options.reports / claim.id / claim.scale, document
         with apart(subject(claim), stopped):
             try:
                 write_files(files(), folder)
                 (folder / FAILED).unlink(missing_ok=True)
+                if options.keeps:
+                    log = history_of(claim, options.store, options.results)
+                    kept = keep_verdict(document, log, claim.decisive_fields())
             except OSError as error:
                 unwritten.append(f"{folder}: {error.strerror or error}")
-    return unwritten
+        written.append(kept)
+    return written, unwritten
 
 
 def _rendered(

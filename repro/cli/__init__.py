@@ -19,6 +19,7 @@ from repro.cli.check import check
 from repro.cli.commands import audit, corpus, doctor, report, schema
 from repro.cli.compare import compare
 from repro.cli.gate import gate
+from repro.cli.history import diff, history
 from repro.cli.measure import measure
 from repro.cli.new import new
 from repro.cli.options import say_stopped, say_wrong
@@ -106,6 +107,8 @@ COMMANDS = (
     rank,
     similarity,
     report,
+    history,
+    diff,
     schema,
     corpus,
     doctor,

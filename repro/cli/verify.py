@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import (
+    GITHUB,
     AllowCode,
     Budget,
     Claims,
@@ -25,6 +26,7 @@ from repro.cli.options import (
     Scheduler,
     Store,
     Workers,
+    annotate,
     append,
     consented,
     given_command,
@@ -34,7 +36,7 @@ from repro.cli.options import (
     say,
     say_stopped,
 )
-from repro.errors import printable
+from repro.errors import FLIPPED, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,13 +128,20 @@ def verify(
             allow_code=allowed,
             limit=None if limit is None else 60 * limit,
             budget=None if budget is None else seconds_of(budget),
-            formats=tuple(format or ()),
+            formats=tuple(each for each in format or () if each != GITHUB),
         )
-        raise typer.Exit(_verify(claims, scale, options, summary, json=json))
+        github = GITHUB in (format or ())
+        raise typer.Exit(_verify(claims, scale, options, summary, json=json, github=github))
 
 
 def _verify(
-    paths: Claims, scale: Scale, options: Options, summary: Path | None, *, json: bool
+    paths: Claims,
+    scale: Scale,
+    options: Options,
+    summary: Path | None,
+    *,
+    json: bool,
+    github: bool,
 ) -> int:
     """Load, train and judge the claims, and say what came of each; the exit code."""
     from repro.report.write import documents_text
@@ -151,6 +160,8 @@ def _verify(
         say(f"left for the next time: {postponed}", err=True)
     for each in verified.stopped:
         say_stopped(each, _traceback(each, claims, options.reports))
+    if github:
+        annotate(verified.documents, verified.stopped, err=json)
     code = _report_verdicts(verified, options, summary, err=json)
     if json:
         typer.echo(documents_text(verified.documents, several=len(claims) > 1), nl=False)
@@ -211,6 +222,9 @@ def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
 
     for document in verified.documents:
         tell(document, reports / document.claim.id / document.scale.name / page(), err=err)
+    histories = (document.provenance.history for document in verified.documents)
+    for note in dict.fromkeys(each.note for each in histories if each is not None and each.note):
+        say(note, err=True)
     declared = [document.registration for document in verified.documents]
     if any(each is not None and each.state == "exploratory" for each in declared):
         say("exploratory: not declared beforehand", err=err)
@@ -220,11 +234,13 @@ def end_with(verified: Verified, *, err: bool) -> int:
     """The exit code; print why it is what it is."""
     from repro.judging.assemble import verdict_of
     from repro.judging.verdict import exit_code
+    from repro.report.flips import is_unexpected_flip
 
     code = exit_code(
         [verdict_of(document) for document in verified.documents],
         infrastructure=bool(verified.failures),
         stopped=[stopped.status for stopped in verified.stopped],
+        flipped=any(map(is_unexpected_flip, verified.documents)),
     )
     grave = [stopped.subject for stopped in verified.stopped if stopped.status == code]
     failed = grave or [failure.split(": ")[0] for failure in verified.failures]
@@ -235,12 +251,14 @@ def end_with(verified: Verified, *, err: bool) -> int:
 def tell(document: Document, page: Path, *, err: bool) -> None:
     """One claim: its verdict, the same sentence as in its report, and where that is.
 
-    Its scale is named, where its file has scales.
+    The first line says what it was before, where that was another word. Its scale is named, where
+    its file has scales.
 
     In colour on a terminal, unless NO_COLOR is set, and broken between words there; elsewhere
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
     from repro.report import words
+    from repro.report.flips import flip
     from repro.schema.numbers import MINUS, clean
     from repro.specs.claim import UNSCALED
 
@@ -256,12 +274,22 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
         rest += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
     sentence = printable(clean(verdict.sentence).replace(MINUS, "-"))
     console, steps = _console(err=err), _to_do(document)
+    if flipped := flip(document):
+        flipped = f"{document.claim.id}{scaled}: {flipped}"
     if console is None:
-        for line in (head + word + rest, f"  {sentence}", *steps, f"  {page}"):
+        for line in (
+            *filter(None, [flipped]),
+            head + word + rest,
+            f"  {sentence}",
+            *steps,
+            f"  {page}",
+        ):
             say(line, err=err)
         return
     from rich.text import Text
 
+    if flipped:
+        console.print(Text(printable(flipped), "bold"), soft_wrap=True)
     shown = Text(head).append(word, STYLES[words.short_word(document).tone]).append(rest)
     console.print(shown)
     width = max(console.width - 2, 20)
@@ -305,8 +333,12 @@ def tell_status(
 def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
     from repro.judging.assemble import verdict_of
     from repro.judging.verdict import status_of
+    from repro.report.flips import is_unexpected_flip
     from repro.schema.numbers import clean
 
+    if code == FLIPPED:
+        names = [document.claim.id for document in documents if is_unexpected_flip(document)]
+        return f"{', '.join(names)}: another word than before, and not the expected one"
     these = [document for document in documents if status_of(*verdict_of(document)) == code]
     if not these:
         others = " and others" if len(failed) > 1 else ""

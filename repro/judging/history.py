@@ -22,24 +22,46 @@ DEPTH = 4
 def with_history(
     document: Document, log: VerdictLog, fields: Mapping[str, Any], *, keep: bool
 ) -> Document:
-    """The document with the verdicts before it; it is added to them where ``keep``, if it is new.
+    """The document with the verdicts before it.
 
-    ``fields`` are the decisive fields of the claim. A store that cannot be read or written is no
-    error: a note says so.
+    ``fields`` are the decisive fields of the claim. ``keep``: it is to be kept, once its report is
+    written (``keep_verdict``). A store that cannot be read or written is no error: a note says so.
     """
     entry, note = entry_of(document, fields), ""
     before: tuple[VerdictEntry, ...] = ()
     try:
         before = log.read()
         if keep:
-            before = log.keep(entry)
+            log.prepare()
     except (StoreError, OSError) as error:
-        note = f"This verdict could not be kept: {str(error).splitlines()[0][:500]}"
+        note = _not_kept(error)
     news = not before or not entry.says(before[-1])
     shown = (*before, since(before, entry)) if news else before
     kept = tuple(each.kept() for each in shown[-SHOWN:])
-    part = HistoryPart(verdicts=kept, news=news, note=note)
-    provenance = document.provenance.model_copy(update={"history": part})
+    return _with(document, HistoryPart(verdicts=kept, news=news, note=note))
+
+
+def keep_verdict(document: Document, log: VerdictLog, fields: Mapping[str, Any]) -> Document:
+    """Add a verdict to its history, if it is new; the document, with a note if that fails.
+
+    This comes after its report: a verdict whose report was not written is told again as a new one.
+    """
+    history = document.provenance.history
+    if history is None or history.note or not history.news:
+        return document
+    try:
+        log.keep(entry_of(document, fields))
+    except (StoreError, OSError) as error:
+        return _with(document, history.model_copy(update={"note": _not_kept(error)}))
+    return document
+
+
+def _not_kept(error: Exception) -> str:
+    return f"This verdict could not be kept: {str(error).splitlines()[0][:500]}"
+
+
+def _with(document: Document, history: HistoryPart) -> Document:
+    provenance = document.provenance.model_copy(update={"history": history})
     return document.model_copy(update={"provenance": provenance})
 
 

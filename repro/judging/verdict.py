@@ -44,7 +44,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from repro.errors import ClaimError, TooFewError, gravest
+from repro.errors import FLIPPED, ClaimError, TooFewError, gravest
 from repro.evidence.evidence import Evidence
 from repro.expectations.base import Read
 from repro.expectations.decision_rules import decide
@@ -303,16 +303,19 @@ def exit_code(
     *,
     infrastructure: bool = False,
     stopped: Iterable[int] = (),
+    flipped: bool = False,
 ) -> int:
     """Status for a shell, from each verdict and the conclusion that its claim expects.
 
     70 where the program itself failed; else 5 where ``infrastructure`` failed; else 4 invalid
-    evidence; else 2; else 1 a decided conclusion that is not the expected one; else 3 something
+    evidence; else 2; else 6 where a word is not the expected one and was another one before
+    (``flipped``); else 1 a decided conclusion that is not the expected one; else 3 something
     undecided or not tested, unless that was expected; else 0. ``stopped`` are the statuses of
     the claims that an error stopped, so that they have no verdict.
     """
     codes = (status_of(verdict, expected) for verdict, expected in verdicts)
-    return gravest((*codes, *stopped, 5 if infrastructure else 0))
+    more = (5 if infrastructure else 0, FLIPPED if flipped else 0)
+    return gravest((*codes, *stopped, *more))
 
 
 def status_of(verdict: Verdict, expected: Conclusion) -> int:

@@ -75,17 +75,24 @@ class VerdictLog:
         """All verdicts that can be read, oldest first; StoreError where the file cannot be."""
         return _entries(read_bytes(self.path) or b"")
 
-    def keep(self, entry: VerdictEntry) -> tuple[VerdictEntry, ...]:
+    def prepare(self) -> None:
+        """Make the file where there is none; StoreError where it cannot be written."""
+        self.store.prepare()
+        with self._opened():
+            pass
+
+    def keep(self, entry: VerdictEntry) -> None:
         """Append a verdict with what was changed, unless it says what the last one does.
 
-        Gives the verdicts that were there before. StoreError where it cannot be written.
+        StoreError where it cannot be written.
         """
         self.store.prepare()
-        with self._locked() as handle:
+        with self._opened() as handle:
+            self._lock(handle)
             content = read_bytes(self.path) or b""
             before = _entries(content)
             if before and entry.says(before[-1]):
-                return before
+                return
             line = canonical_json(since(before, entry).model_dump(mode="json")).encode("ascii")
             whole = (b"\n" if content and not content.endswith(b"\n") else b"") + line + b"\n"
             if len(content) + len(whole) > JSON_LIMIT:
@@ -94,25 +101,27 @@ class VerdictLog:
                 raise StoreUnreachableError(f"{self.path}: the line could not be written whole")
             os.fsync(handle)
             sync_folder(self.path.parent)
-            return before
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
-        """The file, made if it is missing, and locked for this process."""
+    def _opened(self) -> Iterator[int]:
+        """The file, made if it is missing, for writing at its end."""
         make_folder(self.path.parent.parent)
         make_folder(self.path.parent)
         handle = open_or_make(self.path, os.O_APPEND)
         try:
-            deadline = time.monotonic() + PATIENCE_SECONDS
-            while not try_lock(handle):
-                if time.monotonic() > deadline:
-                    raise StoreUnreachableError(f"{self.path}: another process holds it")
-                time.sleep(0.01)
             yield handle
         except OSError as error:
             raise out_of_reach(self.path, error) from error
         finally:
             os.close(handle)
+
+    def _lock(self, handle: int) -> None:
+        """Hold the file until it is closed; StoreUnreachableError where another process does."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not try_lock(handle):
+            if time.monotonic() > deadline:
+                raise StoreUnreachableError(f"{self.path}: it cannot be locked")
+            time.sleep(0.01)
 
 
 def _entries(content: bytes) -> tuple[VerdictEntry, ...]:

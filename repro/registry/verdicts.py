@@ -60,7 +60,7 @@ class KeptVerdict(Spec):
     @property
     def word(self) -> str:
         """The conclusion, or why there is none."""
-        return (self.conclusion or self.validity).value
+        return str(self.conclusion or self.validity)
 
 
 class KeptArm(Spec):
@@ -102,10 +102,11 @@ class VerdictEntry(KeptVerdict):
 
 
 def _alike(numbers: tuple[KeptNumber, ...], others: tuple[KeptNumber, ...]) -> bool:
-    return len(numbers) == len(others) and all(map(_same_number, numbers, others))
+    return len(numbers) == len(others) and all(map(same_number, numbers, others))
 
 
-def _same_number(one: KeptNumber, other: KeptNumber) -> bool:
+def same_number(one: KeptNumber, other: KeptNumber) -> bool:
+    """Whether an expectation came to the same, up to round-off."""
     same = (one.expectation, one.conclusion) == (other.expectation, other.conclusion)
     ends = ((one.effect, other.effect), (one.low, other.low), (one.high, other.high))
     return same and all(

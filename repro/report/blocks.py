@@ -131,10 +131,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report as finished text, in the order in which it is read."""
+    """A report as finished text, in the order in which it is read.
+
+    ``flip`` says what the verdict was before, where that was another word.
+    """
 
     page_title: str
     over: str
+    flip: str
     scale: str
     running: str
     title: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from repro.judging.document import Document, HistoryPart
-from repro.registry.verdicts import KeptVerdict
+from repro.registry.verdicts import KeptNumber, KeptVerdict
 from repro.schema import numbers as fmt
 
 
 def flip(document: Document) -> str:
-    """What it was, when, and what was changed; empty where the word is that of before, or the first.
+    """What it was, when, and what was changed; empty where no verdict before has another word.
 
     `Was CONFIRMED on 20 November, now INCONCLUSIVE: two seeds were added.` Of versions it speaks
     where nothing else was changed.
@@ -39,6 +39,16 @@ def _said(before: KeptVerdict, now: KeptVerdict) -> str:
     return fmt.clean(f"Was {before.word} on {day}, now {now.word}: {why or unchanged}.")
 
 
-def is_flip_to_report(document: Document) -> bool:
+def is_unexpected_flip(document: Document) -> bool:
     """Whether the word is another one than before, and not the expected one."""
     return bool(flip(document)) and not document.verdict.as_expected
+
+
+def shown_number(number: KeptNumber) -> str:
+    """`+2.10 (+1.75 to +2.45)`: the effect and its interval; empty where there is none."""
+    if number.effect is None:
+        return ""
+    effect = fmt.effect(number.effect, number.scale, number.digits)
+    if number.low is None and number.high is None:
+        return effect
+    return f"{effect} ({fmt.ends(number.low, number.high, number.scale, number.digits)})"

@@ -15,6 +15,7 @@ from repro.judging.document import Document, SourcePart, VerdictPart
 from repro.report import words
 from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
+from repro.report.flips import flip
 from repro.report.sections import changes, sections
 from repro.schema import numbers as fmt
 from repro.specs.claim import UNSCALED
@@ -28,6 +29,7 @@ def view(document: Document) -> ReportView:
     return ReportView(
         page_title=f"{verdict.word}: {d.claim.title}",
         over=f"Verdict report · {seeds(d)} · {fmt.date(d.provenance.created)}",
+        flip=flip(d),
         scale="as declared" if d.scale.name == UNSCALED else f"{d.scale.name} scale",
         running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
         title=d.claim.title,

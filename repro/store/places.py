@@ -103,7 +103,11 @@ def check_root(root: Path) -> bool:
         raise _unreachable(root, error) from error
     if MARKER not in names:
         folders = {name for name, is_folder in names.items() if is_folder}
-        ours = {name for name in folders if name in {LEDGER, OUTPUTS, VERDICTS} or _SHARD.fullmatch(name)}
+        ours = {
+            name
+            for name in folders
+            if name in {LEDGER, OUTPUTS, VERDICTS} or _SHARD.fullmatch(name)
+        }
         others = names.keys() - ours - {"lost+found"}
         foreign = sorted(name for name in others if not name.startswith("."))
         if foreign:

@@ -302,6 +302,7 @@ def provenance(document: Document) -> tuple[Block, ...]:
         ("Devices", ", ".join(p.devices)),
         ("Threads a run", fmt.count(p.threads_per_run)),
         ("Training time", spent if seconds else ""),
+        ("History of verdicts", p.history.note if p.history else ""),
     )
     costs = (_costs(document),) if p.costs else ()
     return (note, Pairs(tuple(pair for pair in pairs if pair[1])), *costs)
