@@ -49,6 +49,9 @@ from repro.store.run_store import RunStore
 if TYPE_CHECKING:
     import pandas as pd
 
+    from repro.running.worker import Outcome
+    from repro.trainers.run import PlannedRun
+
 
 Tables = Mapping[str, TidyTable]
 """arm -> the table that it is read from."""
@@ -131,7 +134,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             missing |= evidence.keys("missing", "stale")
             damaged |= evidence.keys("damaged")
             judged.append(_judged(claim, evidence, registry, options))
-    documents, unwritten = _reported(judged, options, formats, stopped)
+    documents, unwritten = _reported(judged, options, formats, stopped, done.postponed)
     with apart("failed.txt", stopped):
         for each in stopped:
             if failed := named.get(each.subject):
@@ -148,7 +151,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
         tuple(stopped),
         len(damaged),
         done.read,
-        done.postponed,
+        _told(done.postponed, planned.missing),
     )
 
 
@@ -216,12 +219,12 @@ def with_seeds_due(
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """How many runs were trained, and read; what failed and what was postponed, in words."""
+    """How many runs were trained, and read; what failed in words, and what was postponed."""
 
     trained: int = 0
     read: int = 0
     failures: tuple[str, ...] = ()
-    postponed: tuple[str, ...] = ()
+    postponed: tuple[Outcome, ...] = ()
 
 
 def _trained(
@@ -230,15 +233,14 @@ def _trained(
     """Run what is missing, as far as the budget of time goes."""
     if not options.train or not planned.missing:
         return _Done()
-    from repro.running.execute import execute_with, told
+    from repro.running.execute import execute_with
 
     with apart("training", stopped, (ReproError, OSError)):
         try:
             budget = _budget(planned, options)
             done, failed = execute_with(options, planned.missing, planned.proven, budget)
             options.store.prepare()  # what is judged next is what was trained
-            postponed = told(done.postponed, planned.missing)
-            return _Done(len(done.done), len(done.read), failed, postponed)
+            return _Done(len(done.done), len(done.read), failed, done.postponed)
         except OwnPartError as error:  # a mistake in a configuration, and nothing was run
             raise OwnPartError(_in_arms(error.found, claims)) from None
         except DataError as error:
@@ -285,6 +287,7 @@ def _reported(
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
+    postponed: Sequence[Outcome],
 ) -> tuple[tuple[Document, ...], list[str]]:
     """Write the reports; the documents, and what could not be written."""
     found: list[tuple[Claim, Document]] = []
@@ -292,6 +295,7 @@ def _reported(
         with apart(subject(judgement.claim), stopped):
             whole = judge_in_family(judgement, judged)
             document = document_of(whole, command=options.command)
+            document = _with_postponed(document, judgement.claim, postponed)
             if options.write:
                 document = _with_history(judgement.claim, document, options)
             found.append((judgement.claim, document))
@@ -301,6 +305,24 @@ def _reported(
     failed = {each.subject for each in stopped}
     named = zip(found, documents, strict=True)
     return tuple(each for (claim, _), each in named if subject(claim) not in failed), unwritten
+
+
+def _with_postponed(document: Document, claim: Claim, postponed: Sequence[Outcome]) -> Document:
+    """The document with what of its claim did not fit in the budget of time."""
+    runs = list(claim.runs()) if postponed else []
+    keys = {planned.run.key for planned in runs}
+    texts = _told([each for each in postponed if each.key in keys], runs)
+    provenance = document.provenance.model_copy(update={"postponed": texts})
+    return document.model_copy(update={"provenance": provenance})
+
+
+def _told(outcomes: Sequence[Outcome], runs: Sequence[PlannedRun]) -> tuple[str, ...]:
+    """In words what became of runs."""
+    if not outcomes:
+        return ()
+    from repro.running.execute import told
+
+    return told(outcomes, runs)
 
 
 def _write(

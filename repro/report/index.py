@@ -24,8 +24,6 @@ NIGHT = timedelta(hours=18)
 DAYS = 14
 """The strip of a claim has so many days, the last one that of the newest verdict."""
 
-UNEXPECTED = "Not as expected"
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -144,10 +142,11 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Some lines under a heading."""
+    """Some lines under a heading; the ``urgent`` ones come first."""
 
     heading: str
     lines: tuple[Line, ...]
+    urgent: bool = False
 
 
 def sections(lines: Sequence[Line]) -> list[Section]:
@@ -161,7 +160,10 @@ def sections(lines: Sequence[Line]) -> list[Section]:
     rest = [row for row in rows if row not in changed and row.as_expected]
     claims = Counter(paper for paper, _ in {(row.paper, row.id) for row in rows})
     grouped = sorted(((_place(row, claims), row) for row in rest), key=lambda each: each[0])
-    found = [Section("Changed", tuple(changed)), Section(UNEXPECTED, tuple(unexpected))]
+    found = [
+        Section("Changed", tuple(changed), urgent=True),
+        Section("Not as expected", tuple(unexpected), urgent=True),
+    ]
     for _, group in groupby(grouped, key=lambda each: each[0]):
         some = tuple(row for _, row in group)
         found.append(Section(_heading(some, claims), some))
@@ -222,16 +224,20 @@ def said(days: Sequence[Day]) -> str:
     return f"Last {len(days)} days: {', '.join(f'{word} on {n}' for word, n in runs)}"
 
 
-def total(lines: Sequence[Line]) -> str:
+def total(lines: Sequence[Line], broken: int = 0) -> str:
     """`1 changed, 2 not as expected, of 3 verdicts: 2 CONFIRMED, 1 STALE`, and a full stop."""
     found = Counter(row.verdict.word for row in lines)
     each = ", ".join(f"{fmt.count(n)} {word}" for word, n in sorted(found.items()))
     verdicts = f"{fmt.number_of(len(lines), 'verdict')}{': ' + each if each else ''}."
     changed = sum(is_new(row, lines) for row in lines)
-    surprising = sum(not row.as_expected for row in lines)
-    known = any(row.past for row in lines)
-    first = f"{fmt.count(changed) if changed else 'None'} changed, " if known else ""
-    return f"{first}{fmt.count(surprising)} not as expected, of {verdicts}" if lines else verdicts
+    first = [f"{fmt.count(changed) if changed else 'none'} changed"]
+    surprising = fmt.count(sum(not row.as_expected for row in lines))
+    counts = (
+        *(first if any(row.past for row in lines) else ()),
+        *([f"{surprising} not as expected"] if lines else ()),
+        *([f"{fmt.count(broken)} not judged"] if broken else ()),
+    )
+    return fmt.upper_first(f"{', '.join(counts)}, of {verdicts}" if counts else verdicts)
 
 
 def remarks(row: Line, lines: Sequence[Line]) -> tuple[str, ...]:
@@ -266,7 +272,7 @@ def index(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
     since = {row: _day(row.since, newest) for row in lines}
     return render(
         "index.html.j2",
-        total=total(lines),
+        total=total(lines, len(broken)),
         everywhere=_everywhere(lines, since),
         chance=chance(lines),
         sections=sections(lines),
@@ -290,7 +296,8 @@ def _everywhere(lines: Sequence[Line], since: Mapping[Line, str]) -> str:
     if len({*since.values()}) == 1:
         said.append(f"since {since[lines[0]]}")
     if scale != UNSCALED:
-        others = "" if _all_alike(lines, "scale") or len(lines) == 1 else ", but where it is said"
+        alike = len({row.scale for row in lines}) == 1
+        others = "" if alike else " unless a line says otherwise"
         said.append(f"at {scale} scale{others}")
     return f"{fmt.upper_first(', '.join(said))}." if said else ""
 

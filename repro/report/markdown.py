@@ -5,30 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from repro.report.index import Line, chance, remarks, sections, total
+from repro.report.index import Line, Section, chance, remarks, sections, total
 from repro.schema import numbers as fmt
 
-HEAD = ["Claim", "Verdict", "Result", "To know", "Why"]
+HEAD = ["Claim", "Verdict", "Result", "To know"]
 
 
 def summary(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
-    """What changed, what is not as expected, then the rest; ``broken`` was not judged, and why.
-
-    What was not begun for want of time stands with its claim, and once more where it is told why.
-    """
+    """What changed, what is not as expected, what has no verdict and why, then the rest."""
     if not lines and not broken:
         return "No claim was judged.\n"
-    parts = [f"## {_escaped(total(lines).removesuffix('.'))}\n"]
-    for section in sections(lines):
-        table = [HEAD, ["---"] * len(HEAD), *(_cells(row, lines) for row in section.lines)]
-        rows = "".join(f"| {' | '.join(row)} |\n" for row in table)
-        parts.append(f"### {_escaped(section.heading)}\n\n{rows}")
-    postponed = dict.fromkeys(each for row in lines for each in row.postponed)
-    parts += _list("Not started, or not ended", [("", each) for each in postponed])
+    parts = [f"## {_escaped(total(lines, len(broken)).removesuffix('.'))}\n"]
+    found = sections(lines)
+    parts += [_table(section, lines) for section in found if section.urgent]
     parts += _list("Not judged", broken)
-    if said := chance(lines):
-        parts.append(f"{_escaped(said)}\n")
+    postponed = dict.fromkeys(each for row in lines for each in row.postponed)
+    parts += _list("Left for the next time", [("", each) for each in postponed])
+    parts += [_table(section, lines) for section in found if not section.urgent]
+    parts += [f"{_escaped(said)}\n"] if (said := chance(lines)) else []
     return "\n".join(parts)
+
+
+def _table(section: Section, lines: Sequence[Line]) -> str:
+    """The lines of a section, a row each; why is said of those that are urgent."""
+    head = [*HEAD, "Why"] if section.urgent else HEAD
+    rows = (_cells(row, lines)[: len(head)] for row in section.lines)
+    table = (f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+    return f"### {_escaped(section.heading)}\n\n{''.join(table)}"
 
 
 def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
