@@ -191,7 +191,6 @@ def _report_verdicts(
     verified: Verified, options: Options, summary: Path | None, *, err: bool
 ) -> int:
     """Print each verdict, where its report is, and why the exit code is what it is; return it."""
-    from repro.report.index import line
     from repro.report.markdown import summary as markdown
     from repro.schema.numbers import number_of
 
@@ -211,8 +210,7 @@ def _report_verdicts(
     else:
         done = "nothing to train: every value is from a table or printed"
     say(done, err=err)
-    not_judged = [(each.subject, each.why) for each in verified.stopped]
-    append(summary, markdown([*map(line, verified.documents)], not_judged))
+    append(summary, markdown(verified.documents, verified.stopped))
     return end_with(verified, err=err)
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from repro.report.index import Line, Section, chance, remarks, sections, total
+from repro.errors import Stopped
+from repro.judging.document import Document
+from repro.report.index import Line, Section, chance, line, remarks, sections, total
 from repro.schema import numbers as fmt
 
 HEAD = ["Claim", "Verdict", "Result", "To know"]
 
 
-def summary(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
+def summary(documents: Iterable[Document], stopped: Iterable[Stopped] = ()) -> str:
+    """The list of some documents, and of what an error stopped."""
+    return listed([*map(line, documents)], [(each.subject, each.why) for each in stopped])
+
+
+def listed(lines: Sequence[Line], broken: Sequence[tuple[str, str]]) -> str:
     """What changed, what is not as expected, what has no verdict and why, then the rest."""
     if not lines and not broken:
         return "No claim was judged.\n"

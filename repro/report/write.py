@@ -31,7 +31,7 @@ from repro.files import (
 from repro.judging.document import Document
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
 from repro.report.index import Line, index, line
-from repro.report.markdown import summary
+from repro.report.markdown import listed
 
 FAILED = "failed.txt"
 """What is written next to a report, or in its place, when the claim could not be judged."""
@@ -163,7 +163,7 @@ def write_index(folder: Path) -> Path:
     with alone(folder):
         sweep(folder, f".*{ENDING}")
         lines, broken = _rows(folder)
-        replace(folder / "index.md", summary(lines, broken).encode())
+        replace(folder / "index.md", listed(lines, broken).encode())
         return replace(folder / "index.html", index(lines, broken).encode())
 
 

@@ -115,7 +115,7 @@ def test_two_indexes_at_once(
         (folder / "report.json").write_text(document_text(document))
 
     add(first)
-    from repro.report import markdown as module
+    from repro.report import write as module
 
     others: list[threading.Thread] = []
     real = module.index
