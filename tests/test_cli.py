@@ -44,7 +44,7 @@ def test_the_commands_are_these() -> None:
     names = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
     assert names == {
         "verify", "compare", "new", "check", "gate", "plan", "measure", "tune", "audit", "rank",
-        "similarity", "report", "schema", "corpus", "doctor", "try",
+        "similarity", "report", "history", "diff", "schema", "corpus", "doctor", "try",
     }  # fmt: skip
     (runs,) = app.registered_groups
     assert runs.typer_instance is not None

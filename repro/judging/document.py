@@ -391,7 +391,7 @@ class HistoryPart(Spec):
     down now; ``note`` says why it could not be.
     """
 
-    verdicts: tuple[KeptVerdict, ...]
+    verdicts: Annotated[tuple[KeptVerdict, ...], Field(min_length=1)]
     news: bool
     note: str = ""
 

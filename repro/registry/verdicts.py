@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -106,12 +105,11 @@ def _alike(numbers: tuple[KeptNumber, ...], others: tuple[KeptNumber, ...]) -> b
 
 
 def same_number(one: KeptNumber, other: KeptNumber) -> bool:
-    """Whether an expectation came to the same, up to round-off."""
-    same = (one.expectation, one.conclusion) == (other.expectation, other.conclusion)
-    ends = ((one.effect, other.effect), (one.low, other.low), (one.high, other.high))
-    return same and all(
-        a is b if a is None or b is None else math.isclose(a, b, rel_tol=ROUND_OFF, abs_tol=1e-12)
-        for a, b in ends
+    """Whether an expectation came to the same, up to round-off of the largest of its numbers."""
+    pairs = [(getattr(one, name), getattr(other, name)) for name in ("effect", "low", "high")]
+    size = max((abs(number) for pair in pairs for number in pair if number is not None), default=0)
+    return (one.expectation, one.conclusion) == (other.expectation, other.conclusion) and all(
+        a is b if a is None or b is None else abs(a - b) <= ROUND_OFF * size for a, b in pairs
     )
 
 

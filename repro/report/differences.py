@@ -21,30 +21,33 @@ TOLD = {"schema_version", "claim", "verdict", "results", "arms", "provenance"}
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReportDifference:
     """What differs, and how: in the first report, in the second."""
 
     subject: Subject
     text: str
 
 
-def differences(first: Document, second: Document) -> list[Difference]:
+def differences(first: Document, second: Document) -> list[ReportDifference]:
     """All that differs, but for when and where; none where two reports say the same."""
     before, now = entry_of(first, {}), entry_of(second, {})
     changed = changes(before, now)
     found = [
-        *(Difference("verdict", text) for text in _verdict(first, second)),
-        *(Difference("numbers", text) for text in _numbers(before, now)),
-        *(Difference("evidence", text) for text in _texts(changed, ("runs", "input", "family"))),
-        *(Difference("evidence", text) for text in _values(first, second)),
-        *(Difference("claim", text) for text in _claim(first, second)),
-        *(Difference("versions", text) for text in _versions(before, now)),
+        *(ReportDifference("verdict", text) for text in _verdict(first, second)),
+        *(ReportDifference("numbers", text) for text in _numbers(before, now)),
+        *(
+            ReportDifference("evidence", text)
+            for text in _texts(changed, ("runs", "input", "family"))
+        ),
+        *(ReportDifference("evidence", text) for text in _values(first, second)),
+        *(ReportDifference("claim", text) for text in _claim(first, second)),
+        *(ReportDifference("versions", text) for text in _versions(before, now)),
     ]
     names = [name for name in Document.model_fields if name not in TOLD]
     others = [name for name in names if getattr(first, name) != getattr(second, name)]
     quiet = [name for name in TOLD - {"provenance"} if not found and _differs(first, second, name)]
     more = ", ".join([*others, *sorted(quiet)])
-    return [*found, Difference("other", more)] if more else found
+    return [*found, ReportDifference("other", more)] if more else found
 
 
 def _differs(first: Document, second: Document, name: str) -> bool:

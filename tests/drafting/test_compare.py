@@ -151,7 +151,7 @@ def test_it_is_said_that_nothing_was_declared_beforehand() -> None:
     assert page.count("xploratory: not declared beforehand") >= 3
     claim = Path("mixup_vs_plain.claim.yaml").read_text(encoding="utf-8")
     assert "exploratory: not declared beforehand" in claim
-    assert not Path("store").exists()
+    assert not Path("store/looks").exists()
     again = repro("verify", "mixup_vs_plain.claim.yaml")
     assert "exploratory: not declared beforehand\n" in again.stdout
     document = read_document(folder / "report.json")
