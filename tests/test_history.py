@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from repro.report.view import line
+from repro.report.index import line
 from repro.report.write import read_document
 from tests.commands import repro
 from tests.faults.tables import table_claim

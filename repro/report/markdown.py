@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from repro.errors import Stopped
 from repro.judging.document import Document
-from repro.report.index import Line, Section, chance, line, remarks, sections, total
+from repro.report.index import Line, Section, chance, is_new, line, remarks, sections, total
 from repro.schema import numbers as fmt
+from repro.specs.claim import UNSCALED
 
 HEAD = ["Claim", "Verdict", "Result", "To know"]
 
@@ -22,8 +23,9 @@ def listed(lines: Sequence[Line], broken: Sequence[tuple[str, str]]) -> str:
     """What changed, what is not as expected, what has no verdict and why, then the rest."""
     if not lines and not broken:
         return "No claim was judged.\n"
-    parts = [f"## {_escaped(total(lines, len(broken)).removesuffix('.'))}\n"]
     found = sections(lines)
+    parts = [f"{_flip(row)}\n" for row in lines if is_new(row, lines)]
+    parts += [f"## {_escaped(total(lines, len(broken)).removesuffix('.'))}\n"]
     parts += [_table(section, lines) for section in found if section.urgent]
     parts += _list("Not judged", broken)
     postponed = dict.fromkeys(each for row in lines for each in row.postponed)
@@ -31,6 +33,12 @@ def listed(lines: Sequence[Line], broken: Sequence[tuple[str, str]]) -> str:
     parts += [_table(section, lines) for section in found if not section.urgent]
     parts += [f"{_escaped(said)}\n"] if (said := chance(lines)) else []
     return "\n".join(parts)
+
+
+def _flip(row: Line) -> str:
+    """What comes before all else: a verdict with another word than before."""
+    scale = "" if row.scale == UNSCALED else f", {row.scale}"
+    return f"**{_escaped(f'{row.title} ({row.id}{scale})')}.** {_escaped(row.flip)}"
 
 
 def _table(section: Section, lines: Sequence[Line]) -> str:
@@ -50,12 +58,12 @@ def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _cells(row: Line, lines: Sequence[Line]) -> list[str]:
-    """Title, verdict, one number and why, what changed before all else."""
+    """Title, verdict, one number, what to know and why."""
     number = f"{row.number} ({row.interval})" if row.interval else row.number
     result = f"{number}, {row.of}" if row.of else number
     know = "; ".join(remarks(row, lines)) or fmt.DASH
-    why = f"{row.flip} {row.sentence}" if row.flip else row.sentence
-    cells = [f"{row.title} ({row.id})", row.verdict.word, result or fmt.DASH, know, why]
+    name = f"{row.title} ({row.id})"
+    cells = [name, row.verdict.word, result or fmt.DASH, know, row.sentence]
     return list(map(_escaped, cells))
 
 

@@ -89,7 +89,8 @@ def test_three_nights_the_third_with_a_flip(night: Night, tmp_path: Path) -> Non
         "Last 14 days: not judged on 11, CONFIRMED on 2, CONTRADICTED on 1",
         "Last 14 days: not judged on 11, CONFIRMED on 3",
     ]
-    assert "Was CONFIRMED on 18 November" in place.with_suffix(".md").read_text(encoding="utf-8")
+    first, *_ = place.with_suffix(".md").read_text(encoding="utf-8").splitlines()
+    assert "(moving, paper).** Was CONFIRMED on 18 November, now CONTRADICTED: " in first
 
 
 def test_the_night_after_a_flip(night: Night, tmp_path: Path) -> None:
