@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from repro.running.budget import seconds_of
+from tests.commands import repro
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -248,3 +250,45 @@ def test_the_artefact_of_the_nightly_opens() -> None:
     committed = {path.name for path in (ROOT / "reports").iterdir() if path.is_dir()}
     assert {"library", "sample"} <= committed
     assert {"!reports/library/**", "!reports/sample/**"} == {*excluded}
+
+
+def copied() -> list[str]:
+    """The workflows of the page for one's own claims: GitHub's and GitLab's."""
+    text = (ROOT / "docs" / "how-to" / "nightly.md").read_text(encoding="utf-8")
+    return re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_workflows_to_copy_are_valid(tmp_path: Path) -> None:
+    """By the schemas of both hosts, with the actions that the nightly itself has, and safe."""
+    ours = (ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")
+    for text, schema in zip(copied(), ("github-workflows", "gitlab-ci"), strict=True):
+        path = tmp_path / ".github" / "workflows" / f"{schema}.yml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        status, said = run(TOOLS / "check-jsonschema", "--builtin-schema", f"vendor.{schema}", path)
+        assert status == 0, said
+        assert {*re.findall(r"uses: (.*)", text)} <= {*re.findall(r"uses: (.*)", ours)}
+    status, said = run(TOOLS / "zizmor", "--offline", path.with_name("github-workflows.yml"))
+    assert status == 0, said
+
+
+def test_the_commands_to_copy_do_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one claim: the list for the summary, the page for the artefact, and JUnit for GitLab."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REPRO_STORE", str(tmp_path / ".store"))
+    (tmp_path / "claims").mkdir()
+    for suffix in ("yaml", "csv"):
+        name = "mine.claim.yaml" if suffix == "yaml" else "table_claim.csv"
+        shutil.copy(
+            ROOT / "tests" / "specs" / "good" / f"table_claim.{suffix}", tmp_path / "claims" / name
+        )
+    github, gitlab = map(yaml.safe_load, copied())
+    (command,) = (s["run"] for s in github["jobs"]["verify"]["steps"] if s.get("name") == "Verify")
+    (other,) = (line for line in gitlab["verdicts"]["script"] if "verify" in line)
+    assert command == f"{other} --format github"
+    assert repro(*command.split()[1:]).returncode == 0
+    assert (tmp_path / "reports" / "index.md").read_text(encoding="utf-8").startswith("## ")
+    assert (tmp_path / "reports" / "index.html").is_file()
+    assert [*tmp_path.glob(gitlab["verdicts"]["artifacts"]["reports"]["junit"])]
