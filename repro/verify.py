@@ -37,7 +37,7 @@ from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.registry.verdict_log import VerdictLog, identity
 from repro.report.formats import ReportFormat, added, rendered
 from repro.report.write import FAILED, write_failure, write_files, write_index
-from repro.running.budget import Budget
+from repro.running.budget import TimeBudget
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
 from repro.running.pool import ProcessPool
@@ -248,11 +248,11 @@ def _trained(
     return _Done()
 
 
-def _budget(planned: Plan, options: Options) -> Budget | None:
+def _budget(planned: Plan, options: Options) -> TimeBudget | None:
     """The budget of time, which knows how long the runs took that the store has."""
     if options.budget is None:
         return None
-    budget = Budget(options.budget)
+    budget = TimeBudget(options.budget)
     there = (each.planned.run for each in planned.runs if each.state == "complete")
     budget.learn(options.store, there)
     return budget

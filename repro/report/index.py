@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -141,61 +141,6 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """Some lines under a heading; the ``urgent`` ones come first."""
-
-    heading: str
-    lines: tuple[Line, ...]
-    urgent: bool = False
-
-
-def sections(lines: Sequence[Line]) -> list[Section]:
-    """What changed, what is not as expected, then by paper, and own claims by folder.
-
-    Papers with one claim each stand together. Each line is there once.
-    """
-    rows = ordered(lines)
-    changed = [row for row in rows if is_new(row, lines)]
-    unexpected = [row for row in rows if row not in changed and not row.as_expected]
-    rest = [row for row in rows if row not in changed and row.as_expected]
-    claims = Counter(paper for paper, _ in {(row.paper, row.id) for row in rows})
-    grouped = sorted(((_place(row, claims), row) for row in rest), key=lambda each: each[0])
-    found = [
-        Section("Changed", tuple(changed), urgent=True),
-        Section("Not as expected", tuple(unexpected), urgent=True),
-    ]
-    for _, group in groupby(grouped, key=lambda each: each[0]):
-        some = tuple(row for _, row in group)
-        found.append(Section(_heading(some, claims), some))
-    return [section for section in found if section.lines]
-
-
-def _place(row: Line, claims: Counter[str]) -> tuple[int, str]:
-    if row.paper:
-        return (0, row.paper) if claims[row.paper] > 1 else (1, "")
-    return 2, row.folder
-
-
-def _heading(rows: Sequence[Line], claims: Counter[str]) -> str:
-    first = rows[0]
-    if not first.paper:
-        return f"Own claims in {first.folder}"
-    if claims[first.paper] == 1:
-        return "Papers with one claim each" if len(rows) > 1 else first.cited
-    return min((row.cited for row in rows), key=len)
-
-
-def is_new(row: Line, lines: Iterable[Line]) -> bool:
-    """Whether the word of a verdict changed in the last night that is there."""
-    newest, at = _newest(lines), fmt.moment(row.flipped)
-    return newest is not None and at is not None and newest - at <= NIGHT
-
-
-def _newest(lines: Iterable[Line]) -> datetime | None:
-    return max(filter(None, (fmt.moment(row.created) for row in lines)), default=None)
-
-
-@dataclass(frozen=True, slots=True)
 class Day:
     """What a claim came to on a day; no word where it was not judged yet, or not any more."""
 
@@ -224,82 +169,135 @@ def said(days: Sequence[Day]) -> str:
     return f"Last {len(days)} days: {', '.join(f'{word} on {n}' for word, n in runs)}"
 
 
-def total(lines: Sequence[Line], broken: int = 0) -> str:
-    """`1 changed, 2 not as expected, of 3 verdicts: 2 CONFIRMED, 1 STALE`, and a full stop."""
-    found = Counter(row.verdict.word for row in lines)
-    each = ", ".join(f"{fmt.count(n)} {word}" for word, n in sorted(found.items()))
-    verdicts = f"{fmt.number_of(len(lines), 'verdict')}{': ' + each if each else ''}."
-    changed = sum(is_new(row, lines) for row in lines)
-    first = [f"{fmt.count(changed) if changed else 'none'} changed"]
-    surprising = fmt.count(sum(not row.as_expected for row in lines))
-    counts = (
-        *(first if any(row.past for row in lines) else ()),
-        *([f"{surprising} not as expected"] if lines else ()),
-        *([f"{fmt.count(broken)} not judged"] if broken else ()),
-    )
-    return fmt.upper_first(f"{', '.join(counts)}, of {verdicts}" if counts else verdicts)
+@dataclass(frozen=True, slots=True)
+class ListPart:
+    """Some lines under a heading; the ``urgent`` parts come first."""
+
+    heading: str
+    lines: tuple[Line, ...]
+    urgent: bool = False
 
 
-def remarks(row: Line, lines: Sequence[Line]) -> tuple[str, ...]:
-    """What is to be said of a line beside its verdict, each once, and nothing that all have."""
-    agreement = row.agreement != "NOT-CHECKABLE" and not _all_alike(lines, "agreement")
-    return (
-        *([] if row.scale == _usual_scale(lines) else [f"{row.scale} scale"]),
-        *([] if row.as_expected else [f"{row.expected} was expected"]),
-        *([f"{row.agreement} with the paper"] if agreement else []),
-        *([f"fragile: {', '.join(row.fragile)}"] if row.fragile else []),
-        *row.cautions,
-        *row.postponed,
-    )
+class VerdictList:
+    """Verdicts in one list, and what most of them have in common, which no line says."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.lines = ordered(lines)
+        moments = [fmt.moment(row.created) for row in self.lines]
+        self.newest = max(filter(None, moments), default=None)
+        scales = Counter(row.scale for row in self.lines)
+        self.scale = max(scales, key=lambda scale: (scales[scale], scale), default=UNSCALED)
+        self.same_scale = len(scales) < 2
+        self.same_agreement = len(self.lines) > 1 and len({x.agreement for x in self.lines}) == 1
+        self.changed = [row for row in self.lines if self._is_new(row)]
+
+    def _is_new(self, row: Line) -> bool:
+        """Whether the word of a verdict changed in the last night that is there."""
+        at = fmt.moment(row.flipped)
+        return self.newest is not None and at is not None and self.newest - at <= NIGHT
+
+    def parts(self) -> list[ListPart]:
+        """What changed, what is not as expected, then by paper, and own claims by folder.
+
+        Papers with one claim each stand together. Each line is there once.
+        """
+        others = [row for row in self.lines if not self._is_new(row)]
+        unexpected = [row for row in others if not row.as_expected]
+        found = [
+            ListPart("Changed", tuple(self.changed), urgent=True),
+            ListPart("Not as expected", tuple(unexpected), urgent=True),
+        ]
+        claims = Counter(paper for paper, _ in {(row.paper, row.id) for row in self.lines})
+        places = [(_place(row, claims), row) for row in others if row.as_expected]
+        places.sort(key=lambda each: each[0])
+        for _, group in groupby(places, key=lambda each: each[0]):
+            rows = tuple(row for _, row in group)
+            found.append(ListPart(_heading(rows, claims), rows))
+        return [part for part in found if part.lines]
+
+    def total(self, broken: int = 0) -> str:
+        """`1 changed, 2 not as expected, of 3 verdicts: 2 CONFIRMED, 1 STALE`, and a full stop."""
+        found = Counter(row.verdict.word for row in self.lines)
+        each = ", ".join(f"{fmt.count(n)} {word}" for word, n in sorted(found.items()))
+        verdicts = f"{fmt.number_of(len(self.lines), 'verdict')}{': ' + each if each else ''}."
+        changed = fmt.count(len(self.changed)) if self.changed else "none"
+        surprising = fmt.count(sum(not row.as_expected for row in self.lines))
+        counts = (
+            *([f"{changed} changed"] if any(row.past for row in self.lines) else ()),
+            *([f"{surprising} not as expected"] if self.lines else ()),
+            *([f"{fmt.count(broken)} not judged"] if broken else ()),
+        )
+        return fmt.upper_first(f"{', '.join(counts)}, of {verdicts}" if counts else verdicts)
+
+    def everywhere(self) -> str:
+        """What no line says because it is the same for all, or for most."""
+        said = []
+        if self.lines and not self.since_differs:
+            said.append(f"since {self.since(self.lines[0])}")
+        if self.scale != UNSCALED:
+            others = "" if self.same_scale else " unless a line says otherwise"
+            said.append(f"at {self.scale} scale{others}")
+        return f"{fmt.upper_first(', '.join(said))}." if said else ""
+
+    def remarks(self, row: Line) -> tuple[str, ...]:
+        """What is to be said of a line beside its verdict, each once, and nothing that all have."""
+        agreement = row.agreement != "NOT-CHECKABLE" and not self.same_agreement
+        return (
+            *([] if row.scale == self.scale else [f"{row.scale} scale"]),
+            *([] if row.as_expected else [f"{row.expected} was expected"]),
+            *([f"{row.agreement} with the paper"] if agreement else []),
+            *([f"fragile: {', '.join(row.fragile)}"] if row.fragile else []),
+            *row.cautions,
+            *row.postponed,
+        )
+
+    def since(self, row: Line) -> str:
+        """A date; without its year where that is the year of the newest verdict."""
+        day = fmt.date(row.since)
+        return day.removesuffix(f" {self.newest.year}") if self.newest else fmt.clean(day)
+
+    @property
+    def since_differs(self) -> bool:
+        return len({self.since(row) for row in self.lines}) > 1
+
+    def days(self, row: Line) -> tuple[Day, ...]:
+        """The last days of a claim, the one of the newest verdict at the end."""
+        return () if self.newest is None else strip(row, self.newest)
+
+    @property
+    def days_differ(self) -> bool:
+        return len({self.days(row) for row in self.lines}) > 1
 
 
-def _usual_scale(lines: Iterable[Line]) -> str:
-    """The scale that most verdicts are of."""
-    found = Counter(row.scale for row in lines)
-    return max(found, key=lambda scale: (found[scale], scale), default=UNSCALED)
+def _place(row: Line, claims: Counter[str]) -> tuple[int, str]:
+    if row.paper:
+        return (0, row.paper) if claims[row.paper] > 1 else (1, "")
+    return 2, row.folder
 
 
-def _all_alike(lines: Sequence[Line], name: str) -> bool:
-    return len(lines) > 1 and len({getattr(row, name) for row in lines}) == 1
+def _heading(rows: Sequence[Line], claims: Counter[str]) -> str:
+    first = rows[0]
+    if not first.paper:
+        return f"Own claims in {first.folder}"
+    if claims[first.paper] == 1:
+        return "Papers with one claim each" if len(rows) > 1 else first.cited
+    return min((row.cited for row in rows), key=len)
 
 
-def index(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
+def index(lines: Iterable[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
     """The page; ``broken`` are claims that were not judged and unreadable reports, and why."""
     from repro.report.html import render  # noqa: PLC0415 - loads matplotlib and Jinja
 
-    newest = _newest(lines)
-    strips = {row: strip(row, newest) for row in lines if newest is not None}
-    since = {row: _day(row.since, newest) for row in lines}
+    verdicts = VerdictList(lines)
     return render(
         "index.html.j2",
-        total=total(lines, len(broken)),
-        everywhere=_everywhere(lines, since),
-        chance=chance(lines),
-        sections=sections(lines),
-        remarks={row: remarks(row, lines) for row in lines},
-        since=since if len({*since.values()}) > 1 else {},
-        strips=strips if len({*strips.values()}) > 1 else {},
+        verdicts=verdicts,
+        chance=chance(verdicts.lines),
+        since=verdicts.since_differs,
+        strips=verdicts.days_differ,
         said=said,
         broken=[(fmt.clean(path), fmt.clean(why)) for path, why in broken],
     )
-
-
-def _day(created: str, newest: datetime | None) -> str:
-    """A date; without its year where that is the year of the newest verdict."""
-    day = fmt.date(created)
-    return day.removesuffix(f" {newest.year}") if newest else fmt.clean(day)
-
-
-def _everywhere(lines: Sequence[Line], since: Mapping[Line, str]) -> str:
-    """What no line says because it is the same for all, or for most."""
-    scale, said = _usual_scale(lines), []
-    if len({*since.values()}) == 1:
-        said.append(f"since {since[lines[0]]}")
-    if scale != UNSCALED:
-        alike = len({row.scale for row in lines}) == 1
-        others = "" if alike else " unless a line says otherwise"
-        said.append(f"at {scale} scale{others}")
-    return f"{fmt.upper_first(', '.join(said))}." if said else ""
 
 
 def chance(lines: Sequence[Line]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from repro.errors import Stopped
 from repro.judging.document import Document
-from repro.report.index import Line, Section, chance, is_new, line, remarks, sections, total
+from repro.report.index import Line, ListPart, VerdictList, chance, line
 from repro.schema import numbers as fmt
 from repro.specs.claim import UNSCALED
 
@@ -23,15 +23,16 @@ def listed(lines: Sequence[Line], broken: Sequence[tuple[str, str]]) -> str:
     """What changed, what is not as expected, what has no verdict and why, then the rest."""
     if not lines and not broken:
         return "No claim was judged.\n"
-    found = sections(lines)
-    parts = [f"{_flip(row)}\n" for row in lines if is_new(row, lines)]
-    parts += [f"## {_escaped(total(lines, len(broken)).removesuffix('.'))}\n"]
-    parts += [_table(section, lines) for section in found if section.urgent]
+    verdicts = VerdictList(lines)
+    found = verdicts.parts()
+    parts = [f"{_flip(row)}\n" for row in verdicts.changed]
+    parts += [f"## {_escaped(verdicts.total(len(broken)).removesuffix('.'))}\n"]
+    parts += [_table(part, verdicts) for part in found if part.urgent]
     parts += _list("Not judged", broken)
-    postponed = dict.fromkeys(each for row in lines for each in row.postponed)
+    postponed = dict.fromkeys(each for row in verdicts.lines for each in row.postponed)
     parts += _list("Left for the next time", [("", each) for each in postponed])
-    parts += [_table(section, lines) for section in found if not section.urgent]
-    parts += [f"{_escaped(said)}\n"] if (said := chance(lines)) else []
+    parts += [_table(part, verdicts) for part in found if not part.urgent]
+    parts += [f"{_escaped(said)}\n"] if (said := chance(verdicts.lines)) else []
     return "\n".join(parts)
 
 
@@ -41,12 +42,12 @@ def _flip(row: Line) -> str:
     return f"**{_escaped(f'{row.title} ({row.id}{scale})')}.** {_escaped(row.flip)}"
 
 
-def _table(section: Section, lines: Sequence[Line]) -> str:
-    """The lines of a section, a row each; why is said of those that are urgent."""
-    head = [*HEAD, "Why"] if section.urgent else HEAD
-    rows = (_cells(row, lines)[: len(head)] for row in section.lines)
+def _table(part: ListPart, verdicts: VerdictList) -> str:
+    """The lines of a part, a row each; why is said of those that are urgent."""
+    head = [*HEAD, "Why"] if part.urgent else HEAD
+    rows = (_cells(row, verdicts)[: len(head)] for row in part.lines)
     table = (f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
-    return f"### {_escaped(section.heading)}\n\n{''.join(table)}"
+    return f"### {_escaped(part.heading)}\n\n{''.join(table)}"
 
 
 def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
@@ -57,11 +58,11 @@ def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
     return [f"### {heading}\n\n{rows}"] if rows else []
 
 
-def _cells(row: Line, lines: Sequence[Line]) -> list[str]:
+def _cells(row: Line, verdicts: VerdictList) -> list[str]:
     """Title, verdict, one number, what to know and why."""
     number = f"{row.number} ({row.interval})" if row.interval else row.number
     result = f"{number}, {row.of}" if row.of else number
-    know = "; ".join(remarks(row, lines)) or fmt.DASH
+    know = "; ".join(verdicts.remarks(row)) or fmt.DASH
     name = f"{row.title} ({row.id})"
     cells = [name, row.verdict.word, result or fmt.DASH, know, row.sentence]
     return list(map(_escaped, cells))

@@ -26,7 +26,7 @@ class OverBudgetError(Exception):
     """A run was ended with the budget, to go on from its checkpoint the next time."""
 
 
-class Budget:
+class TimeBudget:
     """``seconds`` from when it is made; it learns how long runs of a configuration take."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:

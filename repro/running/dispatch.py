@@ -25,7 +25,7 @@ from repro.errors import (
     StoreUnreachableError,
 )
 from repro.machine import available_memory
-from repro.running.budget import Budget, OverBudgetError
+from repro.running.budget import OverBudgetError, TimeBudget
 from repro.running.dask_engine import DaskEngine
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
 from repro.running.plan import is_recorded, remaining
@@ -113,7 +113,7 @@ class Dispatch:
         report: Reporter,
         limit: float | None = None,
         proven: Collection[str] = (),
-        budget: Budget | None = None,
+        budget: TimeBudget | None = None,
     ) -> None:
         self._executor, self._store = executor, store
         self._elsewhere = executor if isinstance(executor, DaskEngine) else None
@@ -213,7 +213,7 @@ class Dispatch:
     def _fits(self, task: Task) -> bool:
         return self._budget is None or self._estimate(self._budget, task) <= self._budget.left
 
-    def _estimate(self, budget: Budget, task: Task) -> float:
+    def _estimate(self, budget: TimeBudget, task: Task) -> float:
         """How many seconds what is left of the runs of a task will take."""
         return sum(
             budget.estimate(planned.run.training, *self._tracker.at_first(planned.run.key))

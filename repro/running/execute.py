@@ -24,7 +24,7 @@ from repro.errors import (
     StoreUnreachableError,
     printable_lines,
 )
-from repro.running.budget import Budget
+from repro.running.budget import TimeBudget
 from repro.running.dask_engine import DaskEngine
 from repro.running.dispatch import Dispatch, make_tasks
 from repro.running.engine import (
@@ -93,7 +93,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
     limit: float | None = None,
     scheduler: str = "",
     proven: Collection[str] = (),
-    budget: Budget | None = None,
+    budget: TimeBudget | None = None,
 ) -> Execution:
     """Do what the store lacks of ``plan``, the longest task first.
 
@@ -138,7 +138,7 @@ def execute_with(
     options: RunOptions,
     plan: Sequence[PlannedRun],
     proven: Collection[str] = (),
-    budget: Budget | None = None,
+    budget: TimeBudget | None = None,
 ) -> tuple[Execution, tuple[str, ...]]:
     """``execute`` with progress on the terminal; what became of the runs, and what failed."""
     labels = {planned.run.key: planned.label for planned in plan}

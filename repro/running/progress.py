@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from repro.errors import printable, printable_lines
-from repro.running.budget import Budget, OverBudgetError
+from repro.running.budget import OverBudgetError, TimeBudget
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.running.worker import Outcome, Task, number
@@ -333,7 +333,7 @@ class Watch:
         pool: ProcessPool,
         clock: Callable[[], float],
         limit: float | None = None,
-        budget: Budget | None = None,
+        budget: TimeBudget | None = None,
     ) -> None:
         self._store, self._pool, self._clock, self._limit = store, pool, clock, limit
         self._budget = budget

@@ -274,7 +274,7 @@ def with_nights(document: Document) -> Document:
     last = datetime.fromisoformat(document.provenance.created)
     now = document.verdict.conclusion
     other = "CONFIRMED" if now != "CONFIRMED" else "INCONCLUSIVE"
-    kept = {
+    kept: dict[str, Any] = {
         "validity": document.verdict.validity, "agreement": document.verdict.agreement,
         "expected": "", "as_expected": True, "numbers": [], "claim": document.claim.digest,
     }  # fmt: skip

@@ -12,7 +12,7 @@ from repro.errors import Stopped
 from repro.judging.document import Document
 from repro.report.flips import flip, is_unexpected_flip
 from repro.report.github import github
-from repro.report.index import line, sections
+from repro.report.index import VerdictList, line
 from repro.report.junit import junit
 from repro.report.markdown import summary
 from repro.report.view import view
@@ -101,7 +101,7 @@ def test_report_and_summary_say_it(tmp_path: Path) -> None:
 def test_flips_come_first() -> None:
     """Before what is not as expected, which comes before the rest."""
     others = [make(), make(verdict=verdict(as_expected=False)), flipped(SEEDS, before="TRIVIAL")]
-    rows = [row for section in sections([*map(line, others)]) for row in section.lines]
+    rows = [row for part in VerdictList(map(line, others)).parts() for row in part.lines]
     assert [bool(row.flip) for row in rows] == [True, False, False]
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 
 from repro.judging.document import Document
-from repro.report.index import DAYS, Line, chance, index, line, sections, strip, total
+from repro.report.index import DAYS, Line, VerdictList, chance, index, line, strip
 from repro.report.write import read_document
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
@@ -130,7 +130,7 @@ def lines(documents: dict[str, Document], *names: str) -> list[Line]:
 
 def test_every_claim_is_there_once(documents: dict[str, Document]) -> None:
     """In one section, under its paper; what is not as expected before all papers."""
-    found = sections(lines(documents))
+    found = VerdictList(lines(documents)).parts()
     assert sorted(row.link for each in found for row in each.lines) == sorted(
         f"{name}/report.html" for name in documents
     )
@@ -188,8 +188,8 @@ def test_false_confirmations_to_expect(documents: dict[str, Document]) -> None:
 
 
 def test_what_a_page_says_first(documents: dict[str, Document]) -> None:
-    assert total([]) == "0 verdicts."
-    assert total(lines(documents, "plif"), 2) == (
+    assert VerdictList([]).total() == "0 verdicts."
+    assert VerdictList(lines(documents, "plif")).total(2) == (
         "0 not as expected, 2 not judged, of 1 verdict: 1 CONTRADICTED."
     )
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from repro.errors import ClaimError
-from repro.running.budget import Budget, seconds_of
+from repro.running.budget import TimeBudget, seconds_of
 from repro.running.execute import execute, told
 from repro.running.plan import make_plan
+from repro.running.worker import number
 from repro.store.run_store import RunStore
 from tests.running.dask_cluster import plan_of
 from tests.running.tiny import TEST, tiny_plan, tiny_run
@@ -51,7 +52,7 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 def test_what_would_not_end_is_not_begun(engine: str, program: Path, store: RunStore) -> None:
     """And that is no failure; each arm is told once, with the reason."""
     plan = [each.model_copy(update={"label": "A", "arm": "a"}) for each in plan_of(program, 3)]
-    done = execute(plan, store, engine=engine, workers=1, allow_code=True, budget=Budget(30.0))  # type: ignore[arg-type]
+    done = execute(plan, store, engine=engine, workers=1, allow_code=True, budget=TimeBudget(30.0))  # type: ignore[arg-type]
     assert begun(program) == []
     assert done.failed == ()
     assert [each.key for each in done.postponed] == [each.run.key for each in plan]
@@ -66,7 +67,7 @@ def test_it_is_known_how_long_others_took(program: Path, store: RunStore) -> Non
     """What one run of a program took is the estimate of the next."""
     first, *others = plan_of(program, 3)
     execute([first], store, engine="serial", allow_code=True)
-    budget = Budget(30.0)
+    budget = TimeBudget(30.0)
     budget.learn(store, [first.run])
     done = execute(others, store, engine="serial", allow_code=True, budget=budget)
     assert len(done.trained) == 2
@@ -75,7 +76,7 @@ def test_it_is_known_how_long_others_took(program: Path, store: RunStore) -> Non
 
 def test_a_run_that_has_ended_tells_of_the_others(program: Path, store: RunStore) -> None:
     """While one is on its way the others wait: it may tell that they fit."""
-    budget = Budget(90.0, lambda: 50.0 if begun(program) else 0.0)
+    budget = TimeBudget(90.0, lambda: 50.0 if begun(program) else 0.0)
     plan = plan_of(program, 3)
     done = execute(plan, store, engine="processes", workers=1, allow_code=True, budget=budget)
     assert len(done.trained) == 3
@@ -90,7 +91,12 @@ def test_a_run_that_resumes_is_carried_over(store: RunStore) -> None:
     epochs = [0.0]
     for night in range(2):
         done = execute(
-            [long, short], store, engine="processes", workers=1, device="cpu", budget=Budget(12.0)
+            [long, short],
+            store,
+            engine="processes",
+            workers=1,
+            device="cpu",
+            budget=TimeBudget(12.0),
         )
         assert (done.trained if night == 0 else done.reused) == (short.run.key,)
         assert done.failed == ()
@@ -99,14 +105,14 @@ def test_a_run_that_resumes_is_carried_over(store: RunStore) -> None:
         assert "it goes on from its checkpoint the next time" in left.message
         progress = store.progress(run.key)
         assert progress is not None
-        epochs.append(float(progress["epoch"]))
+        epochs.append(number(progress["epoch"]))
     assert epochs == sorted({*epochs})
 
 
 def test_a_budget_that_is_spent_begins_nothing(store: RunStore) -> None:
     """Not even what would resume."""
     done = execute(
-        tiny_plan(2), store, engine="processes", workers=1, device="cpu", budget=Budget(0.0)
+        tiny_plan(2), store, engine="processes", workers=1, device="cpu", budget=TimeBudget(0.0)
     )
     assert all(each.message.endswith(" was spent") for each in done.postponed)
     assert len(done.postponed) == 2
@@ -115,4 +121,4 @@ def test_a_budget_that_is_spent_begins_nothing(store: RunStore) -> None:
 def test_no_budget_for_other_machines(store: RunStore) -> None:
     """When a run would begin there is not known here."""
     with pytest.raises(ClaimError, match="--budget"):
-        execute(tiny_plan(1), store, engine="dask", budget=Budget(60.0))
+        execute(tiny_plan(1), store, engine="dask", budget=TimeBudget(60.0))
