@@ -37,6 +37,7 @@ from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.registry.verdict_log import VerdictLog, identity
 from repro.report.formats import ReportFormat, added, rendered
 from repro.report.write import FAILED, write_failure, write_files, write_index
+from repro.running.budget import TimeBudget
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
 from repro.running.pool import ProcessPool
@@ -47,6 +48,9 @@ from repro.store.run_store import RunStore
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from repro.running.worker import Outcome
+    from repro.trainers.run import PlannedRun
 
 
 Tables = Mapping[str, TidyTable]
@@ -88,6 +92,7 @@ class Verified:
     ``stopped`` are the claims that an error stopped: they have no document, and count in their
     families as not judged. ``trained`` runs were trained or measured now, and ``read`` ones of
     what programs had left; ``reused`` ones are as they were, ``damaged`` ones not whole.
+    ``postponed`` says which runs did not fit in the budget of time, and why.
     """
 
     documents: tuple[Document, ...]
@@ -98,6 +103,7 @@ class Verified:
     stopped: tuple[Stopped, ...] = ()
     damaged: int = 0
     read: int = 0
+    postponed: tuple[str, ...] = ()
 
 
 def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
@@ -118,7 +124,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     stopped: list[Stopped] = []
     named = {subject(claim): claim for claim in claims}
     claims, planned = _planned(claims, registry, options, stopped)
-    trained, read, failures = _trained(planned, claims, options, stopped)
+    done = _trained(planned, claims, options, stopped)
     judged: list[Judgement] = []
     missing: set[str] = set()
     damaged: set[str] = set()
@@ -128,7 +134,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             missing |= evidence.keys("missing", "stale")
             damaged |= evidence.keys("damaged")
             judged.append(_judged(claim, evidence, registry, options))
-    documents, unwritten = _reported(judged, options, formats, stopped)
+    documents, unwritten = _reported(judged, options, formats, stopped, done.postponed)
     with apart("failed.txt", stopped):
         for each in stopped:
             if failed := named.get(each.subject):
@@ -138,13 +144,14 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             write_index(options.reports)
     return Verified(
         documents,
-        trained,
-        len(planned.runs) - trained - read - len(missing) - len(damaged),
+        done.trained,
+        len(planned.runs) - done.trained - done.read - len(missing) - len(damaged),
         len(missing),
-        (*failures, *unwritten),
+        (*done.failures, *unwritten),
         tuple(stopped),
         len(damaged),
-        read,
+        done.read,
+        _told(done.postponed, planned.missing),
     )
 
 
@@ -210,24 +217,45 @@ def with_seeds_due(
     return due
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """How many runs were trained, and read; what failed in words, and what was postponed."""
+
+    trained: int = 0
+    read: int = 0
+    failures: tuple[str, ...] = ()
+    postponed: tuple[Outcome, ...] = ()
+
+
 def _trained(
     planned: Plan, claims: Sequence[Claim], options: Options, stopped: list[Stopped]
-) -> tuple[int, int, tuple[str, ...]]:
-    """Run what is missing; how many runs were done, and read, and what failed in words."""
+) -> _Done:
+    """Run what is missing, as far as the budget of time goes."""
     if not options.train or not planned.missing:
-        return 0, 0, ()
+        return _Done()
     from repro.running.execute import execute_with
 
     with apart("training", stopped, (ReproError, OSError)):
         try:
-            done, failed = execute_with(options, planned.missing, planned.proven)
+            budget = _budget(planned, options)
+            done, failed = execute_with(options, planned.missing, planned.proven, budget)
             options.store.prepare()  # what is judged next is what was trained
-            return len(done.done), len(done.read), failed
+            return _Done(len(done.done), len(done.read), failed, done.postponed)
         except OwnPartError as error:  # a mistake in a configuration, and nothing was run
             raise OwnPartError(_in_arms(error.found, claims)) from None
         except DataError as error:
-            return 0, 0, (str(error),)
-    return 0, 0, ()
+            return _Done(failures=(str(error),))
+    return _Done()
+
+
+def _budget(planned: Plan, options: Options) -> TimeBudget | None:
+    """The budget of time, which knows how long the runs took that the store has."""
+    if options.budget is None:
+        return None
+    budget = TimeBudget(options.budget)
+    there = (each.planned.run for each in planned.runs if each.state == "complete")
+    budget.learn(options.store, there)
+    return budget
 
 
 def write_report(claim: Claim, document: Document, options: Options) -> tuple[Document, list[str]]:
@@ -259,6 +287,7 @@ def _reported(
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
+    postponed: Sequence[Outcome],
 ) -> tuple[tuple[Document, ...], list[str]]:
     """Write the reports; the documents, and what could not be written."""
     found: list[tuple[Claim, Document]] = []
@@ -266,6 +295,7 @@ def _reported(
         with apart(subject(judgement.claim), stopped):
             whole = judge_in_family(judgement, judged)
             document = document_of(whole, command=options.command)
+            document = _with_postponed(document, judgement.claim, postponed)
             if options.write:
                 document = _with_history(judgement.claim, document, options)
             found.append((judgement.claim, document))
@@ -275,6 +305,24 @@ def _reported(
     failed = {each.subject for each in stopped}
     named = zip(found, documents, strict=True)
     return tuple(each for (claim, _), each in named if subject(claim) not in failed), unwritten
+
+
+def _with_postponed(document: Document, claim: Claim, postponed: Sequence[Outcome]) -> Document:
+    """The document with what of its claim did not fit in the budget of time."""
+    runs = list(claim.runs()) if postponed else []
+    keys = {planned.run.key for planned in runs}
+    texts = _told([each for each in postponed if each.key in keys], runs)
+    provenance = document.provenance.model_copy(update={"postponed": texts})
+    return document.model_copy(update={"provenance": provenance})
+
+
+def _told(outcomes: Sequence[Outcome], runs: Sequence[PlannedRun]) -> tuple[str, ...]:
+    """In words what became of runs."""
+    if not outcomes:
+        return ()
+    from repro.running.execute import told
+
+    return told(outcomes, runs)
 
 
 def _write(

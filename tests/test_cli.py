@@ -227,7 +227,7 @@ def test_verify_prints_one_line_a_sentence_and_makes_folders(tmp_path: Path) -> 
     lines = done.stdout.splitlines()
     assert len(lines) == 4
     assert "New and better" in lines[1]
-    assert summary.read_text(encoding="utf-8").startswith("| Claim |")
+    assert summary.read_text(encoding="utf-8").startswith("## ")
 
 
 def test_a_summary_below_a_file_is_a_message(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from repro.errors import StoreUnreachableError
-from repro.report.view import line
+from repro.report.index import line
 from repro.report.write import read_document
 from tests.commands import repro
 from tests.faults.tables import table_claim

@@ -128,6 +128,16 @@ Limit = Annotated[
     ),
 ]
 
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Begin no run that by its estimate would not end in this time, as 2h or 90min. One "
+        "with checkpoints is ended with it, and goes on the next time. Default: no budget.",
+        show_default=False,
+    ),
+]
+
 Reports = Annotated[Path, typer.Option(help="Where reports are written.")]
 
 

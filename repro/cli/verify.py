@@ -13,6 +13,7 @@ import typer
 from repro.cli.options import (
     GITHUB,
     AllowCode,
+    Budget,
     Claims,
     Data,
     Device,
@@ -101,11 +102,13 @@ def verify(
     force: Force = False,
     allow_code: AllowCode = False,
     limit: Limit = None,
+    budget: Budget = None,
     json: AsJson = False,
     format: Formats = None,  # noqa: A002 - the name of the option
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
     with problems(json=json):
+        from repro.running.budget import seconds_of
         from repro.verify import Options
 
         allowed = consented(claims, allow_code=allow_code)
@@ -124,6 +127,7 @@ def verify(
             force=force,
             allow_code=allowed,
             limit=None if limit is None else 60 * limit,
+            budget=None if budget is None else seconds_of(budget),
             formats=tuple(each for each in format or () if each != GITHUB),
         )
         github = GITHUB in (format or ())
@@ -152,6 +156,8 @@ def _verify(
         _say_scale(claims[0])
     for failure in verified.failures:
         say(f"failed: {failure}", err=True)
+    for postponed in verified.postponed:
+        say(f"left for the next time: {postponed}", err=True)
     for each in verified.stopped:
         say_stopped(each, _traceback(each, claims, options.reports))
     if github:

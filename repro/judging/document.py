@@ -419,7 +419,8 @@ class Provenance(Spec):
     """Everything that derives from time or machine; never compared, never in a key.
 
     ``code_revision`` is the commit of the checkout that judged, where it was one, with `+` where
-    its files were changed. ``without_weights`` is how many runs were exported without their
+    its files were changed. ``postponed`` says which runs did not fit in a budget of time.
+    ``without_weights`` is how many runs were exported without their
     weights and spectra.
     """
 
@@ -438,6 +439,7 @@ class Provenance(Spec):
     without_weights: int = 0
     code_revision: str = ""
     history: HistoryPart | None = None
+    postponed: tuple[str, ...] = ()
 
 
 AgreementWord = Literal["COMPATIBLE", "LARGER", "SMALLER", "OPPOSITE", "NOT-CHECKABLE"]

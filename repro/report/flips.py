@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from repro.judging.document import Document
-from repro.registry.verdicts import KeptNumber
+from itertools import pairwise
+
+from repro.judging.document import Document, HistoryPart
+from repro.registry.verdicts import KeptNumber, KeptVerdict
 from repro.schema import numbers as fmt
 
 
@@ -17,7 +19,18 @@ def flip(document: Document) -> str:
     before = None if history is None else history.before
     if history is None or before is None:
         return ""
-    now = history.verdicts[-1]
+    return _said(before, history.verdicts[-1])
+
+
+def last_flip(history: HistoryPart | None) -> tuple[str, str]:
+    """When the word changed last, of the verdicts that are here, and the sentence; else nothing."""
+    for before, now in reversed([*pairwise(history.verdicts if history else ())]):
+        if before.word != now.word:
+            return now.created, _said(before, now)
+    return "", ""
+
+
+def _said(before: KeptVerdict, now: KeptVerdict) -> str:
     causes = [each.text for each in now.changed if each.kind != "versions"]
     why = "; ".join(causes or [each.text for each in now.changed])
     day, year = fmt.date(before.created), fmt.date(now.created)[-5:]

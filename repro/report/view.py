@@ -6,96 +6,19 @@ Computes no statistic: it formats, orders and counts what the document holds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from repro.judging.document import Document, Result, SourcePart, VerdictPart
+from repro.judging.document import Document, SourcePart, VerdictPart
 from repro.report import words
 from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
 from repro.report.figure_data import main_figure
 from repro.report.flips import flip
 from repro.report.sections import changes, sections
 from repro.schema import numbers as fmt
-from repro.specs.claim import SCALES, UNSCALED
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The verdict of one claim at one scale; ``link`` leads to its page.
-
-    ``flip`` says what it was before, where that is another word.
-    ``chance`` is that of a false CONFIRMED, were nothing true: 0 where a family allows for it.
-    """
-
-    id: str
-    title: str
-    scale: str
-    seeds: str
-    validity: Badge
-    conclusion: Badge
-    strength: str
-    agreement: Badge
-    flags: tuple[str, ...]
-    sentence: str
-    as_expected: bool
-    created: str
-    link: str
-    chance: float
-    flip: str
-
-
-def line(document: Document, link: str = "") -> Line:
-    """A document as a row; ``link`` is the address of its page as seen from the table."""
-    d: Document = tidied(document)
-    verdict = d.verdict
-    concluded = verdict.conclusion is not None and verdict.validity == "VALID"
-    errs = concluded and d.family is None  # all decisive tests must confirm
-    return Line(
-        id=d.claim.id,
-        title=d.claim.title,
-        scale=d.scale.name,
-        seeds=seeds(d),
-        validity=words.badge(verdict.validity),
-        conclusion=words.short_word(d) if concluded else words.NO_CONCLUSION,
-        strength=words.strength(verdict.strength),
-        agreement=words.badge(verdict.agreement),
-        flags=(
-            *(fmt.plain_name(flag.kind) for flag in verdict.flags),
-            *(chip.badge.word for chip in words.cautions(d)),
-        ),
-        sentence=verdict.sentence,
-        as_expected=verdict.as_expected or not concluded,
-        created=fmt.date(d.provenance.created),
-        link=quote(link),
-        chance=max(map(_level, words.decisive(d)), default=0.0) if errs else 0.0,
-        flip=flip(d),
-    )
-
-
-def ordered(lines: Iterable[Line]) -> list[Line]:
-    """What has another word than before, then what is not as expected, each by claim and scale."""
-
-    def place(row: Line) -> tuple[object, ...]:
-        return not row.flip, row.as_expected, row.id, _place(row.scale), row.scale, row.link
-
-    return sorted(lines, key=place)
-
-
-def _place(scale: str) -> int:
-    """Scales from small to large, and those whose names have no meaning after them."""
-    return SCALES.index(scale) if scale in SCALES else len(SCALES)
-
-
-def _level(result: Result) -> float:
-    """A two-sided level errs on the claimed side half as often; nothing without p errs."""
-    if result.scale == "none" and result.p is None:
-        return 0.0
-    two_sided = result.test.endswith("two-sided") and result.claimed != "none"
-    return result.alpha / 2 if two_sided else result.alpha
+from repro.specs.claim import UNSCALED
 
 
 def view(document: Document) -> ReportView:

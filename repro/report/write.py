@@ -30,7 +30,8 @@ from repro.files import (
 )
 from repro.judging.document import Document
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
-from repro.report.view import Line, line
+from repro.report.index import Line, index, line
+from repro.report.markdown import listed
 
 FAILED = "failed.txt"
 """What is written next to a report, or in its place, when the claim could not be judged."""
@@ -158,12 +159,11 @@ def write_failure(stopped: Stopped, claim: str, scale: str, reports: Path) -> No
 
 
 def write_index(folder: Path) -> Path:
-    """Collect the reports two levels below ``folder`` and write its index.html."""
-    from repro.report.markdown import index  # noqa: PLC0415 - loads Jinja
-
+    """Collect the reports two levels below ``folder``; write its index.html, and index.md."""
     with alone(folder):
         sweep(folder, f".*{ENDING}")
         lines, broken = _rows(folder)
+        replace(folder / "index.md", listed(lines, broken).encode())
         return replace(folder / "index.html", index(lines, broken).encode())
 
 

@@ -13,9 +13,10 @@ from repro.judging.document import Document
 from repro.report.differences import differences
 from repro.report.flips import flip, is_unexpected_flip
 from repro.report.github import github
+from repro.report.index import VerdictList, line
 from repro.report.junit import junit
 from repro.report.markdown import summary
-from repro.report.view import line, ordered, view
+from repro.report.view import view
 from repro.report.write import read_document, write_report
 from tests.report.cases import all_documents
 from tests.report.documents import make, provenance, verdict
@@ -102,7 +103,8 @@ def test_report_and_summary_say_it(tmp_path: Path) -> None:
 def test_flips_come_first() -> None:
     """Before what is not as expected, which comes before the rest."""
     others = [make(), make(verdict=verdict(as_expected=False)), flipped(SEEDS, before="TRIVIAL")]
-    assert [bool(row.flip) for row in ordered(map(line, others))] == [True, False, False]
+    rows = [row for part in VerdictList(map(line, others)).parts() for row in part.lines]
+    assert [bool(row.flip) for row in rows] == [True, False, False]
 
 
 def cases(document: Document) -> dict[str, list[tuple[str, str | None]]]:

@@ -178,16 +178,17 @@ def test_index(documents: dict[str, Document], tmp_path: Path) -> None:
     (tmp_path / "broken" / "quick").mkdir(parents=True)
     (tmp_path / "broken" / "quick" / "report.json").write_text("{")
     path = write_index(tmp_path)
-    links = [a.get("href") for a in page(path).findall(".//table//a")]
+    links = [a.get("href") for a in page(path).findall(".//li//a")]
     assert links == [
         "fair_mos/quick/report.html",
         "lms_plif_regularization/quick/report.html",
         "mos_rank/quick/report.html",
     ]
     text = page_text(path)
-    assert "3 verdicts: 1 CONFIRMED, 1 CONTRADICTED, 1 INCONCLUSIVE." in text
+    assert "1 not judged, of 3 verdicts: 1 CONFIRMED, 1 CONTRADICTED, 1 INCONCLUSIVE." in text
     assert "broken/quick/report.json" in text
-    assert path.read_bytes() == write_index(tmp_path).read_bytes()
+    for each in (path, path.with_suffix(".md")):
+        assert each.read_bytes() == write_index(tmp_path).with_suffix(each.suffix).read_bytes()
 
 
 def test_index_of_nothing(tmp_path: Path) -> None:
