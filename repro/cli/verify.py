@@ -210,8 +210,7 @@ def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
 
 def end_with(verified: Verified, *, err: bool) -> int:
     """The exit code; print why it is what it is."""
-    from repro.judging.assemble import verdict_of
-    from repro.judging.verdict import exit_code
+    from repro.judging.verdict import exit_code, verdict_of
 
     code = exit_code(
         [verdict_of(document) for document in verified.documents],
@@ -295,8 +294,7 @@ def tell_status(
 
 
 def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
-    from repro.judging.assemble import verdict_of
-    from repro.judging.verdict import status_of
+    from repro.judging.verdict import status_of, verdict_of
     from repro.schema.numbers import clean
 
     these = [document for document in documents if status_of(*verdict_of(document)) == code]

@@ -54,7 +54,7 @@ def index(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
     said = ", ".join(f"{n} {word}" for word, n in sorted(found.items()))
     total = f"{fmt.number_of(len(lines), 'verdict')}{': ' + said if said else ''}"
     failures = [(fmt.clean(path), fmt.clean(why)) for path, why in broken]
-    from repro.report.html import render  # noqa: PLC0415 - loads matplotlib and Jinja
+    from repro.report.html import render  # noqa: PLC0415 - loads Jinja
 
     return render(
         "index.html.j2", lines=ordered(lines), total=total, broken=failures, chance=_chance(lines)
