@@ -1,6 +1,7 @@
 """The two halves joined: load, plan, execute what is missing, gather, check, write.
 
-A user's own results are judged in the same way, without training.
+A user's own results are judged in the same way, without training. What a report that is still
+valid does without, the statistics above all, is imported when it is needed.
 """
 
 from __future__ import annotations
@@ -24,24 +25,19 @@ from repro.errors import (
 )
 from repro.evidence.csv_table import frame_table, read_table
 from repro.evidence.evidence import Evidence, TidyTable
-from repro.judging.assemble import check_claim, document_of
-from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
-from repro.judging.history import keep_verdict, with_history
-from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
-from repro.judging.registration import recorded, undecided
+from repro.judging.history import keep_verdict, says_the_same, with_history
 from repro.machine import cores
-from repro.registry.registry import EXPLORATORY, UNDECLARED, Registry
+from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.registry.verdict_log import VerdictLog, identity
 from repro.report.formats import ReportFormat, added, rendered
+from repro.report.unchanged import KeptReports
 from repro.report.write import FAILED, write_failure, write_files, write_index
 from repro.running.budget import TimeBudget
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
-from repro.running.pool import ProcessPool
-from repro.running.preflight import code_of_runs, require
 from repro.specs.claim import Claim
 from repro.specs.configuration import NamedCode
 from repro.store.run_store import RunStore
@@ -49,6 +45,7 @@ from repro.store.run_store import RunStore
 if TYPE_CHECKING:
     import pandas as pd
 
+    from repro.judging.judge import Judgement
     from repro.running.worker import Outcome
     from repro.trainers.run import PlannedRun
 
@@ -117,7 +114,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     trained and a corpus, the device, memory or room for it is not there, StoreUnreachableError
     when the store is not.
     """
-    agree_on_families(claims)
+    _agree_on_families(claims)
     formats = added(options.formats, allow_code=options.allow_code)
     tables = _tables(claims, options)
     registry = Registry(options.store, make=options.train)
@@ -125,7 +122,9 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     named = {subject(claim): claim for claim in claims}
     claims, planned = _planned(claims, registry, options, stopped)
     done = _trained(planned, claims, options, stopped)
+    reports = KeptReports(use=options.write and not formats and not done.postponed)
     judged: list[Judgement] = []
+    documents: dict[str, Document] = {}
     missing: set[str] = set()
     damaged: set[str] = set()
     for claim in claims:
@@ -133,8 +132,11 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             evidence = _evidence(claim, tables[claim.id], options)
             missing |= evidence.keys("missing", "stale")
             damaged |= evidence.keys("damaged")
-            judged.append(_judged(claim, evidence, registry, options))
-    documents, unwritten = _reported(judged, options, formats, stopped, done.postponed)
+            if document := _unchanged(claim, evidence, registry, options, reports):
+                documents[subject(claim)] = document
+            else:
+                judged.append(_judged(claim, evidence, registry, options))
+    unwritten = _reported(judged, options, formats, stopped, reports, documents, done.postponed)
     with apart("failed.txt", stopped):
         for each in stopped:
             if failed := named.get(each.subject):
@@ -143,7 +145,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
         with apart("index.html", stopped):
             write_index(options.reports)
     return Verified(
-        documents,
+        tuple(documents[subject(each)] for each in claims if subject(each) in documents),
         done.trained,
         len(planned.runs) - done.trained - done.read - len(missing) - len(damaged),
         len(missing),
@@ -167,16 +169,24 @@ def _planned(
         return claims, plan_runs((), options.store)
     claims = with_seeds_due(claims, registry, stopped, tonight=options.nightly)
     planned = plan_runs(claims, options.store, workers=options.workers)
-    if options.train:
-        places = {use: code.arm for use, (_, code) in code_to_run(claims, planned).items()}
-        require_code(code_of_runs(planned.missing), options.allow_code, places)
-        if not options.force:
-            refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
-        require(planned.missing, options)
+    if options.train and planned.missing:
+        _see_that_it_can_run(claims, planned, options)
     _make_folder(options.reports)
     for claim in claims:
         registry.register(claim)
     return claims, planned
+
+
+def _see_that_it_can_run(claims: Sequence[Claim], planned: Plan, options: Options) -> None:
+    """Refuse code without consent, designs that could hardly decide, and what is not there."""
+    from repro.judging.design_power import refuse_designs
+    from repro.running.preflight import code_of_runs, require
+
+    places = {use: code.arm for use, (_, code) in code_to_run(claims, planned).items()}
+    require_code(code_of_runs(planned.missing), options.allow_code, places)
+    if not options.force:
+        refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
+    require(planned.missing, options)
 
 
 def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
@@ -188,11 +198,13 @@ def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, tuple[str, Nam
     """What is to be imported of others for the missing runs of ``claims``, and an arm of it."""
     missing = {planned.run.key for planned in plan.missing}
     found: dict[str, tuple[str, NamedCode]] = {}
-    for claim in claims:
+    for claim in claims if missing else ():
         for name in claim.trained:
-            keys = {claim.run(name, number).key for number in claim.numbers(name)}
-            for code in claim.arms[name].code if keys & missing else ():
-                found.setdefault(code.use, (name, code))
+            code = claim.arms[name].code
+            numbers = claim.numbers(name) if code else ()
+            if not missing.isdisjoint(claim.run(name, number).key for number in numbers):
+                for each in code:
+                    found.setdefault(each.use, (name, each))
     return found
 
 
@@ -205,6 +217,9 @@ def with_seeds_due(
     claims: Sequence[Claim], registry: Registry, stopped: list[Stopped], *, tonight: bool = False
 ) -> list[Claim]:
     """The claims with the seeds that they should have now, new ones among them ``tonight``."""
+    if tonight:
+        from repro.judging.registration import undecided
+
     due = []
     for claim in claims:
         with apart(subject(claim), stopped, (ReproError, OSError)):
@@ -266,7 +281,8 @@ def write_report(claim: Claim, document: Document, options: Options) -> tuple[Do
     formats = added(options.formats, allow_code=options.allow_code)
     stopped: list[Stopped] = []
     document = _with_history(claim, document, options)
-    (document,), unwritten = _write([(claim, document)], options, formats, stopped)
+    none = KeptReports(use=False)
+    (document,), unwritten = _write([(claim, document)], options, formats, stopped, none)
     with apart("index.html", stopped):
         write_index(options.reports)
     return document, [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
@@ -275,6 +291,14 @@ def write_report(claim: Claim, document: Document, options: Options) -> tuple[Do
 def history_of(claim: Claim, store: RunStore, results: Path | None = None) -> VerdictLog:
     """What a claim came to before; ``results`` are a user's own that it is judged on."""
     return VerdictLog(store, claim.id, claim.scale, identity(claim.file, results))
+
+
+def _tells_its_history(claim: Claim, document: Document, options: Options) -> bool:
+    """Whether a report that was written before would have the same history today."""
+    if document.provenance.postponed:
+        return False
+    log = history_of(claim, options.store, options.results)
+    return says_the_same(document, log, claim.decisive_fields(), keep=options.keeps)
 
 
 def _with_history(claim: Claim, document: Document, options: Options) -> Document:
@@ -287,24 +311,35 @@ def _reported(
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
+    reports: KeptReports,
+    documents: dict[str, Document],
     postponed: Sequence[Outcome],
-) -> tuple[tuple[Document, ...], list[str]]:
-    """Write the reports; the documents, and what could not be written."""
+) -> list[str]:
+    """Write the reports, and add their documents to ``documents``; what could not be written."""
+    if not judged:
+        return []
+    from repro.judging.assemble import document_of
+    from repro.judging.judge import judge_in_family
+
     found: list[tuple[Claim, Document]] = []
     for judgement in judged:
-        with apart(subject(judgement.claim), stopped):
-            whole = judge_in_family(judgement, judged)
-            document = document_of(whole, command=options.command)
-            document = _with_postponed(document, judgement.claim, postponed)
-            if options.write:
-                document = _with_history(judgement.claim, document, options)
-            found.append((judgement.claim, document))
-    documents, unwritten = [document for _, document in found], list[str]()
-    if options.write:
-        documents, unwritten = _write(found, options, formats, stopped)
+        claim = judgement.claim
+        with apart(subject(claim), stopped):
+            document = document_of(judge_in_family(judgement, judged), command=options.command)
+            document = _with_postponed(document, claim, postponed)
+            kept = reports.of_document(_folder(claim, options), document)
+            if kept and _tells_its_history(claim, kept, options):
+                documents[subject(claim)] = kept
+            elif options.write:
+                found.append((claim, _with_history(claim, document, options)))
+            else:
+                documents[subject(claim)] = document
+    written, unwritten = _write(found, options, formats, stopped, reports)
     failed = {each.subject for each in stopped}
-    named = zip(found, documents, strict=True)
-    return tuple(each for (claim, _), each in named if subject(claim) not in failed), unwritten
+    for (claim, _), document in zip(found, written, strict=True):
+        if subject(claim) not in failed:
+            documents[subject(claim)] = document
+    return unwritten
 
 
 def _with_postponed(document: Document, claim: Claim, postponed: Sequence[Outcome]) -> Document:
@@ -325,21 +360,29 @@ def _told(outcomes: Sequence[Outcome], runs: Sequence[PlannedRun]) -> tuple[str,
     return told(outcomes, runs)
 
 
+def _folder(claim: Claim, options: Options) -> Path:
+    """Where the report of a claim is."""
+    return options.reports / claim.id / claim.scale
+
+
 def _write(
     found: Sequence[tuple[Claim, Document]],
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
+    reports: KeptReports,
 ) -> tuple[list[Document], list[str]]:
     """Render and write, and keep each verdict; the documents, and what could not be written."""
     written: list[Document] = []
     unwritten: list[str] = []
     for (_, document), (claim, files) in zip(found, _rendered(found, formats), strict=True):
-        folder, kept = options.reports / claim.id / claim.scale, document
+        folder, kept = _folder(claim, options), document
         with apart(subject(claim), stopped):
             try:
-                write_files(files(), folder)
+                made = files()
+                write_files(made, folder)
                 (folder / FAILED).unlink(missing_ok=True)
+                reports.written(folder, made)
                 if options.keeps:
                     log = history_of(claim, options.store, options.results)
                     kept = keep_verdict(document, log, claim.decisive_fields())
@@ -361,6 +404,8 @@ def _rendered(
         for (claim, _), files in zip(found, here, strict=True):
             yield claim, files
         return
+    from repro.running.pool import ProcessPool
+
     pool = ProcessPool(min(cores(), len(found)))
     try:
         begun = [pool.submit(rendered, document) for _, document in found]
@@ -380,14 +425,39 @@ def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
     return gather(claim, options.store, tables)
 
 
+def _agree_on_families(claims: Sequence[Claim]) -> None:
+    """ClaimError where claims of one family declare different members or methods."""
+    if any(claim.family for claim in claims):
+        from repro.judging.judge import agree_on_families
+
+        agree_on_families(claims)
+
+
+def _unchanged(
+    claim: Claim, evidence: Evidence, registry: Registry, options: Options, reports: KeptReports
+) -> Document | None:
+    """The report of a claim, if it would be the same; never where a look goes on record."""
+    if registry.watches(claim) or claim.family is not None:
+        return None
+    past = _unrecorded(claim, options) or registry.past(claim)
+    kept = reports.of_evidence(_folder(claim, options), claim, evidence, past, options.command)
+    return kept if kept and _tells_its_history(claim, kept, options) else None
+
+
+def _unrecorded(claim: Claim, options: Options) -> Past | None:
+    """The past of a claim that leaves no record: written from its results, or of own results."""
+    if claim.exploratory:
+        return EXPLORATORY
+    return None if options.results is None else UNDECLARED
+
+
 def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
     """The claim judged alone, and this look on record; a user's own results leave no record."""
-    judgement = judge_claim(claim, evidence)
-    if claim.exploratory:
-        return replace(judgement, past=EXPLORATORY)
-    if options.results is not None:
-        return replace(judgement, past=UNDECLARED)
-    return recorded(judgement, registry)
+    from repro.judging.judge import judge_claim
+    from repro.judging.registration import recorded
+
+    judgement, past = judge_claim(claim, evidence), _unrecorded(claim, options)
+    return recorded(judgement, registry) if past is None else replace(judgement, past=past)
 
 
 def judge(claim: Claim, frame: pd.DataFrame) -> Document:
@@ -398,6 +468,8 @@ def judge(claim: Claim, frame: pd.DataFrame) -> Document:
     """
     if not hasattr(frame, "columns"):
         raise ClaimError(f"results are a pandas frame, not {type(frame).__name__}")
+    from repro.judging.assemble import check_claim
+
     evidence = from_table(claim, frame_table(frame, table_schema(claim, measured(claim))))
     return check_claim(claim, evidence, past=UNDECLARED)
 

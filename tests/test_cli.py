@@ -88,7 +88,10 @@ def test_an_unknown_public_name_is_an_attribute_error() -> None:
         _ = repro.nothing
 
 
-@pytest.mark.parametrize("heavy", ["torch", "numpy", "scipy", "pandas", "matplotlib", "typst"])
+HEAVY = ["torch", "numpy", "scipy", "pandas", "matplotlib", "typst", "pydantic", "yaml", "rich"]
+
+
+@pytest.mark.parametrize("heavy", HEAVY)
 def test_help_loads_nothing_heavy(heavy: str) -> None:
     """`repro --help` is quick because it imports no heavy package."""
     program = f"import sys; sys.modules['{heavy}'] = None; from repro.cli import main; main()"
@@ -97,6 +100,13 @@ def test_help_loads_nothing_heavy(heavy: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "verify" in done.stdout
+
+
+def test_help_says_the_whole_sentence_of_each_command() -> None:
+    """No summary is cut at the width of a terminal."""
+    shown = " ".join(call("--help").stdout.split())
+    assert "..." not in shown.replace("[ARGS]...", "")
+    assert "Train what is missing, judge the claims, and write their reports." in shown
 
 
 def test_a_mistyped_command_is_corrected() -> None:

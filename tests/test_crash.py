@@ -11,7 +11,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner, Result
 
+import repro.judging.assemble
 import repro.judging.design_power
+import repro.judging.judge
 import repro.specs.load
 import repro.specs.scaled
 import repro.verify
@@ -20,8 +22,8 @@ from repro.errors import StoreError
 from tests.faults.tables import FAMILY, table_claim
 
 STAGES = {
-    "judging": (repro.verify, "judge_claim"),
-    "document": (repro.verify, "document_of"),
+    "judging": (repro.judging.judge, "judge_claim"),
+    "document": (repro.judging.assemble, "document_of"),
     "writing": (repro.verify, "rendered"),
 }
 
@@ -90,6 +92,7 @@ def test_after_a_crash_an_older_report_is_not_shown_as_the_verdict(
     table_claim(tmp_path, "first")
     assert verify(tmp_path).exit_code == 0
     with monkeypatch.context() as patch:
+        patch.setenv("REPRO_CACHE", "/dev/null")  # else the older report is still valid
         crashing(patch, "judging", ZeroDivisionError("x"), "first")
         assert verify(tmp_path).exit_code == 70
     index = tmp_path / "reports" / "index.html"

@@ -13,7 +13,6 @@ from repro.expectations.verdict_words import (
     Conclusion,
     Flag,
     FlagKind,
-    Validity,
     Verdict,
 )
 from repro.judging import document as doc
@@ -66,18 +65,6 @@ def check_claim(
     """
     (judgement,) = judge_families([replace(judge_claim(claim, evidence), past=past)])
     return document_of(judgement, command=command)
-
-
-def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
-    """The verdict in a document, and the conclusion that its claim expects at its scale."""
-    part = document.verdict
-    verdict = Verdict(
-        Validity(part.validity),
-        part.validity_reason,
-        None if part.conclusion is None else Conclusion(part.conclusion),
-        Agreement(part.agreement),
-    )
-    return verdict, Conclusion(part.expected or "CONFIRMED")
 
 
 def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:

@@ -60,6 +60,23 @@ def keep_verdict(document: Document, log: VerdictLog, fields: Mapping[str, Any])
     return document
 
 
+def says_the_same(
+    document: Document, log: VerdictLog, fields: Mapping[str, Any], *, keep: bool
+) -> bool:
+    """Whether a document that was written before tells its history as it would be told again.
+
+    It does not where a change was news then, nor where the last verdict that is kept is another.
+    """
+    history = document.provenance.history
+    if history is None or history.note or history.before is not None:
+        return False
+    try:
+        before = log.read()
+    except (StoreError, OSError):
+        return False
+    return entry_of(document, fields).says(before[-1]) if before else not keep
+
+
 def _not_kept(error: Exception) -> str:
     return f"This verdict could not be kept: {str(error).splitlines()[0][:500]}"
 

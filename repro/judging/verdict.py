@@ -49,7 +49,15 @@ from repro.evidence.evidence import Evidence
 from repro.expectations.base import Read
 from repro.expectations.decision_rules import decide
 from repro.expectations.kinds import Expectation, kind_of
-from repro.expectations.verdict_words import NOT_TESTED, Conclusion, Finding, Validity, Verdict
+from repro.expectations.verdict_words import (
+    NOT_TESTED,
+    Agreement,
+    Conclusion,
+    Finding,
+    Validity,
+    Verdict,
+)
+from repro.judging.document import Document
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.specs.tree import All, Node
@@ -296,6 +304,18 @@ def _kept(conclusion: Conclusion, p: float, opposite: float, alpha: float) -> Co
 def roll_up(validities: Iterable[Validity]) -> Validity:
     """The worst of several validities; VALID when there are none."""
     return max(validities, key=list(Validity).index, default=Validity.VALID)
+
+
+def verdict_of(document: Document) -> tuple[Verdict, Conclusion]:
+    """The verdict in a document, and the conclusion that its claim expects at its scale."""
+    part = document.verdict
+    verdict = Verdict(
+        Validity(part.validity),
+        part.validity_reason,
+        None if part.conclusion is None else Conclusion(part.conclusion),
+        Agreement(part.agreement),
+    )
+    return verdict, Conclusion(part.expected or "CONFIRMED")
 
 
 def exit_code(

@@ -43,6 +43,8 @@ FORMATS: Table[ReportFormat] = Table(
 )
 """The first is what a reader opens."""
 
+PAGE = "report.html"
+
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
@@ -52,8 +54,8 @@ def builtin() -> tuple[ReportFormat, ...]:
 
 
 def page() -> str:
-    """The name of the file that a reader opens."""
-    return FORMATS.get(FORMATS.names()[0]).file
+    """The name of the file that a reader opens, without loading what draws it."""
+    return PAGE
 
 
 def added(names: Iterable[str], *, allow_code: Consent) -> tuple[ReportFormat, ...]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from repro.errors import Stopped, printable
-from repro.judging.assemble import verdict_of
 from repro.judging.document import Document
-from repro.judging.verdict import status_of
+from repro.judging.verdict import status_of, verdict_of
 from repro.report.flips import flip, is_unexpected_flip
 from repro.report.words import at_scale
 from repro.schema import numbers as fmt

@@ -13,8 +13,7 @@ from repro.files import template
 from repro.judging.document import Document
 from repro.report import words
 from repro.report.blocks import Figure
-from repro.report.figures import draw
-from repro.report.formats import ReportFormat, builtin
+from repro.report.formats import PAGE, ReportFormat, builtin
 from repro.report.view import view
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -37,7 +36,7 @@ def links(written: Sequence[ReportFormat]) -> list[tuple[str, str]]:
     return [*others, ("All verdicts", "../../index.html")]
 
 
-HTML = ReportFormat("report.html", html, label="HTML", with_links=html_with_links)
+HTML = ReportFormat(PAGE, html, label="HTML", with_links=html_with_links)
 
 
 def render(name: str, **context: Any) -> str:
@@ -71,6 +70,8 @@ def icon(name: str) -> Markup:
 
 
 def _figure(shown: Figure) -> Markup:
+    from repro.report.figures import draw  # noqa: PLC0415 - an index has none, nor matplotlib
+
     said = f'role="img" aria-label="{escape(shown.alt)}"'
     parts = [
         f'<div class="{width}" {said}>{"".join(draw(shown, phone=width == "phone"))}</div>'

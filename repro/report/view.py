@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from operator import is_
 from typing import Any
 
 from pydantic import BaseModel
@@ -58,16 +59,25 @@ def _citation(document: Document) -> str:
 
 
 def tidied(value: Any) -> Any:
-    """The same with text that every format can hold, and its mappings in order."""
+    """The same with text that every format can hold, and its mappings in order.
+
+    What is so already is given back as it is: that is nearly everything, of many reports.
+    """
     if isinstance(value, str):
         return fmt.clean(value)
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, BaseModel):
-        parts = {name: tidied(getattr(value, name)) for name in type(value).model_fields}
-        return value.model_copy(update=parts)
+        found = ((name, part, tidied(part)) for name, part in vars(value).items())
+        changed = {name: tidy for name, part, tidy in found if tidy is not part}
+        return value.model_copy(update=changed) if changed else value
     if isinstance(value, Mapping):
         items = ((tidied(key), tidied(item)) for key, item in value.items())
-        return dict(sorted(items, key=lambda item: str(item[0])))
-    return type(value)(map(tidied, value)) if isinstance(value, list | tuple) else value
+        return dict(sorted(items, key=lambda item: str(item[0]))) if value else value
+    if isinstance(value, list | tuple):
+        tidy = [tidied(each) for each in value]
+        return value if all(map(is_, tidy, value)) else type(value)(tidy)
+    return value
 
 
 def seeds(document: Document) -> str:

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from repro.files import (
 from repro.judging.document import Document
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
 from repro.report.index import Line, index, line
+from repro.report.kept_lines import KeptLines
 from repro.report.markdown import listed
 
 FAILED = "failed.txt"
@@ -171,6 +173,7 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
     """A line for each report, and what cannot be shown: its place and why."""
     lines: list[Line] = []
     broken: list[tuple[str, str]] = []
+    known = KeptLines(folder, LARGEST)
     found = (*folder.glob("*/*/report.json"), *folder.glob(f"*/*/{FAILED}"))
     for place in sorted({path.parent for path in found}):
         inside = place.relative_to(folder)
@@ -178,11 +181,16 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
             broken.append(((inside / FAILED).as_posix(), _first_line(place / FAILED)))
             continue
         try:
-            document = read_document(place / "report.json")
-            lines.append(line(document, (inside / page()).as_posix()))
+            path, link = place / JSON.file, (inside / page()).as_posix()
+            lines.append(known.line(path, partial(_line, path, link)))
         except SpecError as error:
             broken.append(((inside / "report.json").as_posix(), error.problems[0].what))
+    known.write()
     return lines, broken
+
+
+def _line(path: Path, link: str) -> Line:
+    return line(read_document(path), link)
 
 
 def _first_line(path: Path) -> str:
@@ -225,7 +233,13 @@ def _refuse_depth(path: Path, text: str) -> None:
 
 
 def _refuse_sizes(path: Path, text: str) -> None:
-    """Refuse texts and whole numbers that no report has, and that no drawing could hold."""
+    """Refuse texts and whole numbers that no report has, and that no drawing could hold.
+
+    Nothing between quotes is longer than it is written, so the text is first looked at as it is.
+    """
+    words, lines = map(len, text.split()), map(len, text.split("\n"))
+    if max(words, default=0) <= WORD and max(lines) <= LONGEST and not _many_digits(text):
+        return
     for steps, value in _leaves(json.loads(text), ()):
         if isinstance(value, str) and len(value) > LONGEST:
             found = f"a text of {len(value):,} characters"
@@ -236,6 +250,13 @@ def _refuse_sizes(path: Path, text: str) -> None:
         if isinstance(value, int) and abs(value) > COUNTED:
             found = "a whole number that is too large"
             raise _wrong(path, f"{_where(steps)}{found}", f"at most {COUNTED:,}")
+
+
+def _many_digits(text: str) -> bool:
+    """Whether a whole number in a JSON text has as many digits as one that is too large."""
+    digits: list[int] = []
+    json.loads(text, parse_int=lambda number: digits.append(len(number)))
+    return max(digits, default=0) >= len(str(COUNTED))
 
 
 def _leaves(value: Any, steps: Location) -> Iterator[tuple[Location, Any]]:
