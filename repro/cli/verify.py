@@ -232,6 +232,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     In colour on a terminal, unless NO_COLOR is set, and broken between words there; elsewhere
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
+    from repro.judging.reason import DECIDED
     from repro.report import words
     from repro.schema.numbers import MINUS, clean
     from repro.specs.claim import UNSCALED
@@ -244,7 +245,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     if verdict.conclusion is not None and not verdict.as_expected:
         rest += " (not as expected)"
     if verdict.flags:
-        name = "fragile" if verdict.conclusion in words.DECIDED else "flags"
+        name = "fragile" if verdict.conclusion in DECIDED else "flags"
         rest += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
     sentence = printable(clean(verdict.sentence).replace(MINUS, "-"))
     console, steps = _console(err=err), _to_do(document)

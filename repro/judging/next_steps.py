@@ -1,13 +1,11 @@
-"""Why a claim has its conclusion, what would settle it, and what would change it."""
+"""What would settle a claim, and what would change its verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.errors import ClaimError
 from repro.evidence.evidence import Evidence
-from repro.expectations.base import pair
 from repro.expectations.kinds import kind_of
 from repro.expectations.sequential import SEQUENTIAL
 from repro.expectations.verdict_words import Conclusion, Fault, Validity, Verdict
@@ -17,98 +15,13 @@ from repro.judging.document_parts import DesignPart
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
-from repro.specs.tree import All, Tree
 from repro.stats.records import TestResult
 from repro.stats.settling import seeds_to_settle
-
-HEADS = {
-    Conclusion.CONFIRMED: "{n} decisive expectations hold.",
-    Conclusion.CONTRADICTED: "Contradicted in {n} of {total} decisive expectations, and one is "
-    "enough{others}.",
-    Conclusion.INCONCLUSIVE: "Not decided in {n} of {total} decisive expectations.",
-    Conclusion.TRIVIAL: "Real, but smaller than was declared to matter, in {n} of {total} decisive "
-    "expectations.",
-    Conclusion.NOT_TESTED: "No result in {n} of {total} decisive expectations.",
-}
-
-TREES = {
-    Conclusion.CONFIRMED: "holds",
-    Conclusion.CONTRADICTED: "is contradicted",
-    Conclusion.INCONCLUSIVE: "is not decided",
-    Conclusion.TRIVIAL: "holds only trivially",
-    Conclusion.NOT_TESTED: "is not tested",
-}
-
-ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations."
-NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
-
-
-def why(
-    conclusion: Conclusion, found: Sequence[doc.Result], *, tree: Tree | None, alone: str = ""
-) -> str:
-    """Why: which expectations decide, and the sentence of each of these.
-
-    ``tree`` for a claim that joins its expectations in another way than all together; ``alone``
-    is what the claim would be alone, where only its family leaves it undecided.
-    """
-    deciding = [result.sentence for result in found if result.conclusion == conclusion.value]
-    every = [result.sentence for result in found]
-    if alone:
-        head = f"{alone} by itself, but not at its level among the claims of its family."
-        return " ".join([head, *every])
-    if conclusion is Conclusion.INCONCLUSIVE and not tree:
-        contradicted = [result.sentence for result in found if result.conclusion == "CONTRADICTED"]
-        if contradicted:
-            return " ".join([ALONE.format(n=len(found)), *contradicted])
-    if len(found) == 1 and not tree:
-        return found[0].sentence
-    n, total = _number(len(deciding)), _number(len(found))
-    if conclusion is Conclusion.CONFIRMED:  # a conjunction holds only if every part does
-        n = "Both" if len(deciding) == 2 else f"All {n}"
-    head = HEADS[conclusion].format(n=n, total=total, others=_confirmed(found))
-    if tree:
-        head = f"The declared combination ({joined_reasons(tree)}) {TREES[conclusion]}."
-    if conclusion is Conclusion.NOT_TESTED:
-        return " ".join([head, *_refused_first(found)])
-    undecided = tree and conclusion is Conclusion.INCONCLUSIVE
-    return " ".join([head, *(every if undecided or not deciding else deciding)])
-
-
-def _confirmed(found: Sequence[doc.Result]) -> str:
-    """Which of the others hold, so that nobody takes the whole for the opposite."""
-    names = [f"'{result.id}'" for result in found if result.conclusion == "CONFIRMED"]
-    if not names:
-        return ""
-    return f"; {pair(names)} {'is' if len(names) == 1 else 'are'} confirmed"
-
-
-def _refused_first(found: Sequence[doc.Result]) -> list[str]:
-    """The sentence of every part: those without a result by name, then what the others found."""
-    refused, others = [], []
-    for result in found:
-        if result.conclusion == "NOT-TESTED":
-            refused.append(f"'{result.id}': {lower(result.sentence)}")
-        else:
-            others.append(f"'{result.id}', {result.conclusion}: {result.sentence}")
-    return [*refused, *others]
 
 
 def lower(sentence: str) -> str:
     """The sentence as it goes on after a colon."""
     return f"{sentence[:1].lower()}{sentence[1:]}"
-
-
-def joined_reasons(tree: Tree) -> str:
-    """How expectations are joined: `all of x, (at least one of y, z by Holm)`."""
-    parts = tree.all if isinstance(tree, All) else tree.any
-    names = ", ".join(
-        part if isinstance(part, str) else f"({joined_reasons(part)})" for part in parts
-    )
-    return f"all of {names}" if isinstance(tree, All) else f"at least one of {names} by Holm"
-
-
-def _number(n: int) -> str:
-    return NUMBERS.get(n, str(n))
 
 
 LARGER = {

@@ -45,7 +45,8 @@ def main_figure(document: Document) -> Figure | Paragraph:
     panels = tuple(_panel(document, m) for m in _shown_measurements(document))
     points = [scatter_figure(document, result, "main") for result in decisive if result.points]
     scatters = tuple(each.plot for each in points if isinstance(each.plot, ScatterPlot))
-    effects = _merged(effect_row(document, result) for result in decisive)
+    rows = [effect_row(document, result) for result in decisive]
+    effects = _merged(row for row in rows if row is not None and row.sides)
     drawn = any(row.values or row.mark is not None for panel in panels for row in panel.rows)
     if not effects and not scatters and not drawn:
         return Paragraph("No run has been measured so far, so there is nothing to draw.")
@@ -56,12 +57,11 @@ def main_figure(document: Document) -> Figure | Paragraph:
     return Figure("main", alt, " ".join(caption), DotPlot(panels, effects, scatters))
 
 
-def _merged(rows: Iterable[EffectRow | None]) -> tuple[EffectRow, ...]:
-    """Effects that are the same in every number share a strip, named by all of them."""
+def _merged(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
+    """Shares that are the same in every number have one bar, named by all of them."""
     found: dict[EffectRow, list[str]] = {}
     for row in rows:
-        if row is not None:
-            found.setdefault(replace(row, title=""), []).append(row.title)
+        found.setdefault(replace(row, title=""), []).append(row.title)
     return tuple(replace(row, title="; ".join(titles)) for row, titles in found.items())
 
 

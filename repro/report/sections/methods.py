@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from repro.judging.document import ArmPart, Document, ReadFilesPart, SourcePart
+from repro.judging.document import ArmPart, Document, ReadFilesPart, SourcePart, VerdictPart
 from repro.judging.document_parts import VariationPart
 from repro.report import words
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
@@ -32,8 +32,8 @@ CHOSEN_ON = {"valid": "validation", "test": "the test split", "not stated": "not
 
 
 def how_it_was_run(document: Document) -> tuple[Block, ...]:
-    """The declared side: claim file, configurations, settings, and what no paper prints."""
-    blocks: list[Block] = [_claim_pairs(document)]
+    """Validity and agreement in full, claim file, configurations, and what no paper prints."""
+    blocks: list[Block] = [*_reasons(document.verdict), _claim_pairs(document)]
     arms = _trained(document)
     tabled = [arm.label for arm in arms if arm.tabled]
     if tabled:
@@ -46,6 +46,19 @@ def how_it_was_run(document: Document) -> tuple[Block, ...]:
     blocks += _scatter_sources(document)
     differ = [table for table in _settings_tables(arms) if table.caption == DIFFER]
     return (*blocks, *(table for table in differ if len(table.rows) <= FEW))
+
+
+def _reasons(verdict: VerdictPart) -> Iterator[Block]:
+    """Why the evidence is valid or not, agrees or not, and why its file expects what it does."""
+    yield from (
+        Paragraph(fmt.sentence(text), f"{lead}:")
+        for lead, text in (
+            (f"Validity, {verdict.validity}", verdict.validity_reason),
+            (f"Agreement with the paper, {verdict.agreement}", verdict.agreement_reason),
+            (f"Expected, {verdict.expected}", verdict.expected_why),
+        )
+        if text
+    )
 
 
 def _scatter_sources(document: Document) -> Iterator[Block]:

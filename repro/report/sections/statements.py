@@ -35,9 +35,8 @@ def expectations(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for number, result in enumerate(_ordered(document), 1):
         role = "decides" if result.role == "decisive" else "context, not counted"
-        said = "" if result.sentence in document.verdict.sentence else result.sentence
         badge = words.conclusion(result.conclusion, result.strength)
-        blocks.append(StatementBlock(result.statement, badge, role, said, ()))
+        blocks.append(StatementBlock(result.statement, badge, role, result.sentence, ()))
         if result.points and result.role != "decisive":
             blocks.append(scatter_figure(document, result, f"points-{number}"))
     few = [each.details[FEW_SEEDS] for each in _ordered(document) if FEW_SEEDS in each.details]
