@@ -11,7 +11,6 @@ from repro.expectations.sequential import SEQUENTIAL
 from repro.expectations.verdict_words import Conclusion, Fault, Validity, Verdict
 from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file
-from repro.judging.document_parts import DesignPart
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
@@ -37,7 +36,6 @@ def what_would_change(
     evidence: Evidence,
     verdict: Verdict,
     judged: tuple[Judged, ...],
-    design: tuple[DesignPart, ...],
     faults: tuple[Fault, ...],
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first; ``faults`` are those of the evidence."""
@@ -55,8 +53,7 @@ def what_would_change(
             elif alone is not Conclusion.INCONCLUSIVE:
                 steps.append(_family(claim, alone))
             else:
-                more = [_more_seeds(part, claim, evidence, design) for part in deciding]
-                steps += [step for step in more if step is not None]
+                steps += _fresh_seeds(deciding, claim, evidence)
             if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
                 contradicted = [
                     part for part in deciding if part.conclusion is Conclusion.CONTRADICTED
@@ -111,41 +108,47 @@ def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
     members = 0 if claim.family is None else len(claim.family.members)
     return _step(
         f"By itself the claim is {alone}, but not at its level among the {members} claims of its "
-        "family: more seeds would tell."
+        "family: fresh seeds, declared first, would tell."
     )
 
 
 def _holm(judged: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
     return _step(
         f"{heading(judged.expectation, claim)}: contradicted on its own, but not at its Holm level "
-        f"among {leaves} expectations. More seeds would tell."
+        f"among {leaves} expectations. Fresh seeds, declared first, would tell."
     )
 
 
-def _more_seeds(
-    judged: Judged, claim: Claim, evidence: Evidence, design: tuple[DesignPart, ...]
-) -> doc.ScaleStep | None:
-    """How many seeds would settle an open expectation, and how that differs from the plan."""
-    name, result = heading(judged.expectation, claim), judged.result
-    if result is None:
-        return _test(judged, claim)
-    found = settling(judged, claim, evidence)
-    if found is None:
-        return None
-    text = f"{name}: {lower(found.text)}"
-    if found.seeds is not None:
-        there = " and ".join(dict.fromkeys(fmt.count(n) for n in result.n))
-        text = f"{text} There are {there} per arm now.{_planned(judged, design)}"
-    return _step(text)
+def _fresh_seeds(deciding: list[Judged], claim: Claim, evidence: Evidence) -> list[doc.ScaleStep]:
+    """How many fresh seeds would settle all that is open; a step a part where none is computed.
+
+    Seeds that are added to those that were seen would not count, so none is advised.
+    """
+    found = [(part, settling(part, claim, evidence)) for part in deciding]
+    open_ = [(part, said) for part, said in found if said is not None]
+    needed = [said.seeds for _, said in open_ if said.seeds is not None]
+    refused = [_test(part, claim) for part in deciding if part.result is None]
+    if not needed or len(needed) < len(open_):
+        named = ((heading(part.expectation, claim), said.text) for part, said in open_)
+        return [*refused, *(_step(f"{name}: {lower(text)}") for name, text in named)]
+    what = "it" if len(deciding) == 1 else "every open part"
+    text = (
+        f"About {_fresh(claim, evidence, max(needed))}, would decide {what} four times in five, "
+        "were effects and scatter as found. More seeds on top of those that were seen would not "
+        "count: nobody said beforehand when to stop."
+    )
+    return [_step(text, _verify(claim, claim.scale)), *refused]
 
 
-def _planned(judged: Judged, design: tuple[DesignPart, ...]) -> str:
-    """The number of seeds that the plan needs, which knew no result."""
-    for part in design:
-        if part.expectation == judged.expectation.id and part.seeds_80 is not None:
-            n, effect = fmt.count(part.seeds_80), part.assumed_effect
-            return f" The plan, made before any result, needs {n} for {effect or 'its effect'}."
-    return ""
+def _fresh(claim: Claim, evidence: Evidence, seeds: int) -> str:
+    """So many seeds that nobody has seen, and where they are declared before they run."""
+    unit = "pairs of seeds" if claim.design == "paired" else "seeds per arm"
+    many = f"{fmt.count(seeds)} fresh {unit}"
+    if evidence.tables:
+        return f"{many} in a new table, declared first with `plan: {seeds}`"
+    first = 1 + max(each.number for runs in evidence.arms.values() for each in runs)
+    declared = f"`plan: {seeds}`, and `first_seed: {first}` for each arm"
+    return f"{many}, declared first with {declared}"
 
 
 @dataclass(frozen=True, slots=True)

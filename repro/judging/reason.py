@@ -59,7 +59,8 @@ NEUTRAL = {"difference": 0.0, "relative": 0.0, "correlation": 0.0, "ratio": 1.0,
 
 Lean = Literal["to", "against", "short", ""]
 
-_ASIDE = re.compile(r" \((?:p [=<>≤]|[^()]*interval)[^()]*\)")
+_ASIDE = re.compile(r" \((?:(?:one-sided |two-sided )?p [=<>≤]|[^()]*interval)[^()]*\)")
+_BRACKETS = re.compile(r" \([^()]*\)")
 _CLAIM = re.compile(r"against the claim that (?:\([^()]*\)|\.\d|[^.;:(])*")
 _ENDS = re.compile(r": (?:the|it is) [^:]*?(?=\.?$)|, and the interval [^:]*?(?=\.?$)")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
@@ -98,7 +99,8 @@ def reason(document: Document, head: str = "") -> str:
     found = [result for result in document.results if result.role == "decisive"]
     room = _room(document)
     if document.verdict.conclusion is None:
-        return _cut(fmt.sentence(document.verdict.validity_reason), room)
+        why = fmt.sentence(document.verdict.validity_reason)
+        return _first([why, _BRACKETS.sub("", why)], room)
     if len(found) == 1 and not head:
         return _first([*_told(found[0]), _counted(document, found)], room)
     head = head or _counted(document, found)
@@ -129,6 +131,8 @@ def _cut(text: str, room: int) -> str:
     if len(words) <= room:
         return text
     shown = " ".join(words[:room])
+    if shown.count("(") > shown.count(")"):
+        shown = shown[: shown.rindex("(")].rstrip()
     ends = [place.start() for place in re.finditer(r"[.;:,](?= )", shown)]
     clause = next((end for end in reversed(ends) if end > len(shown) / 3), None)
     return f"{shown.rstrip('.,;:')} …" if clause is None else f"{shown[:clause]}."

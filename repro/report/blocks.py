@@ -211,12 +211,16 @@ class DotRow:
 
 @dataclass(frozen=True, slots=True)
 class DotPanel:
-    """One measurement: one dot per seed, one row per arm."""
+    """One measurement: one dot per seed, one row per arm; a line for each seed that is ``joined``.
+
+    Of each of these the values in the order of the rows, None where an arm has none.
+    """
 
     title: str
     axis: str
     scale: Scale
     rows: tuple[DotRow, ...]
+    joined: tuple[tuple[float | None, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

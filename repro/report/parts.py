@@ -17,6 +17,9 @@ from repro.schema import numbers as fmt
 SHOWN = 6
 """Rows in sight; of more parts those that go against the claim stand first."""
 
+MANY = 4
+"""Arms of a part that a row names; more are counted."""
+
 WORDS = {
     "CONFIRMED": "confirmed",
     "CONTRADICTED": "contradicted",
@@ -38,8 +41,12 @@ _RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
 
 def parts(document: Document) -> Parts | None:
     """The rows in sight; None where nothing was judged."""
-    shown, _ = _split(document)
-    return _table(document, shown)
+    shown, hidden = _split(document)
+    table = _table(document, shown)
+    if table is None or not hidden:
+        return table
+    more = f"{fmt.number_of(len(hidden), 'more row')} below, in the parts one by one."
+    return replace(table, note=f"{table.note} {more}".lstrip())
 
 
 def other_parts(document: Document) -> Parts | None:
@@ -66,7 +73,7 @@ def _merged(document: Document) -> list[Alike]:
     for result in words.decisive(document):
         reads = (
             _without_arms(document, result), result.measurement, _found(document, result),
-            result.conclusion, result.limits,
+            result.conclusion, [(limit.label, limit.value) for limit in result.limits],
         )  # fmt: skip
         fitting = (each for key, each in found if key == reads and _one_arm_differs(each, result))
         alike = next(fitting, None)
@@ -97,7 +104,9 @@ def _claim(document: Document, alike: Alike) -> str:
     first = alike[0]
     statement = first.statement.removesuffix(".")
     if len(alike) == 1:
-        return statement
+        every = pair([words.arm_label(document, arm) for arm in first.arms])
+        many = len(first.arms) > MANY
+        return statement.replace(every, f"{len(first.arms)} arms") if many else statement
     for place, arm in enumerate(first.arms):
         names = [words.arm_label(document, result.arms[place]) for result in alike]
         if len(set(names)) == len(alike):

@@ -96,7 +96,6 @@ def _level(result: Result) -> float:
 def view(document: Document) -> ReportView:
     d: Document = tidied(document)
     verdict = words.headline(d)
-    lead, _, rest = d.scale.notice.partition(". ")
     source = d.claim.source
     first, *more = main_figures(d)
     return ReportView(
@@ -113,13 +112,21 @@ def view(document: Document) -> ReportView:
         cure=next_step(d).text if d.verdict.validity != "VALID" else "",
         parts=parts(d) if d.verdict.validity == "VALID" else None,
         chips=_chips(d),
-        notice=Paragraph(rest, f"{lead}.") if rest else Paragraph(d.scale.notice),
+        notice=_notice(d),
         changes=changes(d),
         figure=first,
         more=tuple(each for each in more if isinstance(each, Figure)),
         sections=sections(d),
         footer=f"Written by repro {d.provenance.repro_version}; claim digest {d.claim.digest[:19]}",
     )
+
+
+def _notice(document: Document) -> Paragraph:
+    """What the scale means, or that a claim was written from its results."""
+    lead, _, rest = document.scale.notice.partition(". ")
+    if words.is_exploratory(document):
+        return Paragraph(rest, "Written from these results, which cannot confirm it.")
+    return Paragraph(rest, f"{lead}.") if rest else Paragraph(document.scale.notice)
 
 
 def _scale(document: Document) -> str:
@@ -187,7 +194,8 @@ def _chips(document: Document) -> tuple[Chip, ...]:
     for kind in dict.fromkeys(flag.kind for flag in verdict.flags):
         chips.append(Chip("Flag", Badge(words.FLAGS.get(kind, kind), "warn", "alarm")))
     said = {chip.badge.word for chip in chips}
-    return (*chips, *(c for c in words.cautions(document) if c.badge.word not in said))
+    others = (chip for chip in words.cautions(document) if chip.badge.word not in said)
+    return (*chips, *(chip for chip in others if chip.badge.word != words.EXPLORATORY))
 
 
 def _unexpected(verdict: VerdictPart) -> Badge | None:

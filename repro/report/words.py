@@ -180,6 +180,7 @@ FLAGS = {
     "test loses its level here": "the test errs too often here",
 }
 """What a flag says on a chip; its full text waits in a fold."""
+EXPLORATORY = "exploratory: not declared beforehand"
 NO_CONCLUSION = Badge("no conclusion", "plain", "none")
 
 ICONS = {
@@ -363,8 +364,7 @@ def cautions(document: Document) -> tuple[Chip, ...]:
     elif declared is not None and declared.state == "none":
         chips.append(Chip("Claim", Badge("no record of when it was declared", "plain", "question")))
     elif is_exploratory(document):
-        word = "exploratory: not declared beforehand"
-        chips.append(Chip("Claim", Badge(word, "warn", "alarm")))
+        chips.append(Chip("Claim", Badge(EXPLORATORY, "warn", "alarm")))
     for part in document.design:
         if part.refused:
             name = title_of(document, part.expectation)

@@ -16,8 +16,9 @@ from repro.report.blocks import (
     texts,
 )
 from repro.report.curve_figures import curve_figures
-from repro.report.figure_data import main_figure, times_to_target
-from repro.report.profiles import profiles
+from repro.report.figure_data import main_figure, other_dots, times_to_target
+from repro.report.parts import other_parts
+from repro.report.profiles import by_task, profiles
 from repro.report.sections.analyses import agreeing, all_analyses, robustness
 from repro.report.sections.interim_looks import all_looks, looks_title, watching
 from repro.report.sections.methods import how_it_was_run, provenance, runs, seeds_of, settings
@@ -31,6 +32,8 @@ from repro.report.sections.statements import (
 )
 from repro.schema import numbers as fmt
 
+SETTLES = {"INCONCLUSIVE": "What would settle it", "NOT-TESTED": "What it needs"}
+
 
 def sections(document: Document) -> tuple[Section, ...]:
     """What waits in folds, in the order of reading."""
@@ -38,7 +41,7 @@ def sections(document: Document) -> tuple[Section, ...]:
     made = (
         ("steps", "What else would change it", _other_steps(d)),
         ("numbers", "The values", _numbers(d)),
-        ("expectations", "The parts, one by one", expectations(d)),
+        ("expectations", "The parts, one by one", _expectations(d)),
         ("robustness", _robustness_title(d), (*robustness(d), *all_analyses(d))),
         ("looks", looks_title(d), (*watching(d), *all_looks(d))),
         ("published", "The printed numbers beside ours", published(d)),
@@ -51,10 +54,18 @@ def sections(document: Document) -> tuple[Section, ...]:
     return tuple(Section(*section) for section in made if section[2])
 
 
+def _expectations(document: Document) -> tuple[Block, ...]:
+    more = other_parts(document)
+    return (*([] if more is None else [more]), *expectations(document))
+
+
 def main_figures(document: Document) -> tuple[Figure | Paragraph, ...]:
     """Every seed a dot, or every task, and then the figure that matters for the kind."""
-    kind = (*curve_figures(document)[:1], *profiles(document), *times_to_target(document))
-    return (main_figure(document), *kind[:1])
+    points = any(result.points for result in words.decisive(document))
+    curves = () if points else curve_figures(document)[:1]
+    kinds = (*curves, *profiles(document), *times_to_target(document))
+    forest = by_task(document)
+    return (main_figure(document) if forest is None else forest, *kinds[:1])
 
 
 def next_step(document: Document) -> Step:
@@ -68,7 +79,8 @@ def changes(document: Document) -> Section | None:
     step = next_step(document)
     if document.verdict.validity != "VALID":  # its text is in the box
         return Section("changes", "What to do", (Step("", step.command),)) if step.command else None
-    return Section("changes", "What would settle it", (step,)) if step.text else None
+    title = SETTLES.get(document.verdict.conclusion or "", "What would settle more")
+    return Section("changes", title, (step,)) if step.text else None
 
 
 def _other_steps(document: Document) -> tuple[Block, ...]:
@@ -97,8 +109,10 @@ def _numbers(document: Document) -> tuple[Block, ...]:
 def _further_figures(document: Document) -> tuple[Figure, ...]:
     """Those of the kinds that are not in sight."""
     shown = {figure.name for figure in main_figures(document) if isinstance(figure, Figure)}
-    every = (*curve_figures(document), *profiles(document), *times_to_target(document))
-    return tuple(figure for figure in every if figure.name not in shown)
+    kinds = (*curve_figures(document), *profiles(document), *times_to_target(document))
+    every = (main_figure(document), *other_dots(document), *kinds)
+    figures = (figure for figure in every if isinstance(figure, Figure))
+    return tuple(figure for figure in figures if figure.name not in shown)
 
 
 def _arms_table(document: Document) -> TableBlock:
