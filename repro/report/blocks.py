@@ -125,6 +125,16 @@ class StatementBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class Formula:
+    """What a test computes: its name, MathML of our own, and the same in one line of text."""
+
+    label: str
+    mathml: str
+    plain: str
+    block: Literal["formula"] = "formula"
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """Something to do next, with its command if there is one."""
 
@@ -144,7 +154,7 @@ class Figure:
     block: Literal["figure"] = "figure"
 
 
-Block = TableBlock | Paragraph | Pairs | Parts | StatementBlock | Step | Figure
+Block = TableBlock | Paragraph | Pairs | Parts | Formula | StatementBlock | Step | Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +171,12 @@ class ReportView:
     """A report as finished text, in the order in which it is read.
 
     All up to ``more`` is in sight; ``sections`` are folded on a page. ``cure`` is what to do
-    about evidence that carries no conclusion. ``flip`` is what changed since the last verdict.
+    about evidence that carries no conclusion. ``flip`` is what changed since the last verdict, and
+    ``paper`` the address of the paper, where one is known.
     """
 
     page_title: str
+    paper: str
     over: str
     scale: str
     running: str

@@ -5,6 +5,7 @@ Computes no statistic: it formats, orders and counts what the document holds.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from urllib.parse import quote
 from pydantic import BaseModel
 
 from repro.judging import reason
-from repro.judging.document import Document, Result, SourcePart, VerdictPart
+from repro.judging.document import AuthorPart, Document, Result, SourcePart, VerdictPart
 from repro.report import words
 from repro.report.blocks import Badge, Chip, Figure, Paragraph, ReportView
 from repro.report.parts import parts
@@ -100,6 +101,7 @@ def view(document: Document) -> ReportView:
     first, *more = main_figures(d)
     return ReportView(
         page_title=f"{verdict.word}: {d.claim.title}",
+        paper=_paper(source),
         over=f"Verdict report · {seeds(d)} · {fmt.date(d.provenance.created)}",
         scale=_scale(d),
         running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
@@ -134,6 +136,24 @@ def _scale(document: Document) -> str:
     if document.scale.name != UNSCALED:
         return f"{document.scale.name} scale"
     return "exploratory" if words.is_exploratory(document) else "as declared"
+
+
+_ADDRESSES = (
+    (re.compile(r"https://[^\s<>\"'`]{4,200}[^\s<>\"'`.,;:)]"), "{}"),
+    (re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Za-z0-9]{1,100}[A-Za-z0-9]"), "https://doi.org/{}"),
+    (re.compile(r"(?<=arXiv )\d{4}\.\d{4,5}(?:v\d+)?|(?<=arXiv:)\d{4}\.\d{4,5}(?:v\d+)?"),
+     "https://arxiv.org/abs/{}"),
+)  # fmt: skip
+
+
+def _paper(source: SourcePart | AuthorPart) -> str:
+    """The address of the paper, where its citation has one, a DOI or a number of arXiv."""
+    if not isinstance(source, SourcePart):
+        return ""
+    for pattern, address in _ADDRESSES:
+        if found := pattern.search(f"{source.citation} {source.locator}"):
+            return address.format(found[0])
+    return ""
 
 
 def _citation(document: Document) -> str:

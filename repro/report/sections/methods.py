@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from repro.judging.document import ArmPart, Document, ReadFilesPart, SourcePart, VerdictPart
+from repro.judging.document import (
+    ArmPart,
+    Document,
+    ReadFilesPart,
+    ReplicatePart,
+    SourcePart,
+    VerdictPart,
+)
 from repro.judging.document_parts import VariationPart
 from repro.report import words
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
 from repro.schema import numbers as fmt
+from repro.specs.claim import UNSCALED
 
 Settings = dict[str, str]
 DIFFER = "What differs between the arms"
@@ -264,7 +273,10 @@ def runs(document: Document) -> tuple[Block, ...]:
         *(Column("Arm"), *([Column("Task")] if tasks else [])),
         *(Column("Seed", "number"), Column("State")),
         *numbers(*(m.label for m in document.measurements), "Seconds"),
-        Column("Key", "key"),
+        *(
+            Column("Key", "key"),
+            *([Column("Run it again", "code")] if _again_known(document) else []),
+        ),
     )
     rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
     unit = "replicate" if any(arm.tabled for arm in document.arms) else "run"
@@ -291,8 +303,23 @@ def _run_rows(document: Document, arm: ArmPart) -> list[tuple[str, ...]]:
         spent = fmt.DASH if seconds is None else fmt.fixed(seconds, 1)
         task = (run.task or fmt.DASH,) if any(each.tasks for each in document.arms) else ()
         which = (arm.label, *task, str(run.number), run.state)
-        rows.append((*which, *values, spent, run.key or fmt.DASH))
+        again = (_again(document, arm, run),) if _again_known(document) else ()
+        rows.append((*which, *values, spent, run.key or fmt.DASH, *again))
     return rows
+
+
+def _again_known(document: Document) -> bool:
+    """Whether some runs were trained here, and can be made again."""
+    return any(arm.trained and not arm.training.get("unseeded") for arm in document.arms)
+
+
+def _again(document: Document, arm: ArmPart, run: ReplicatePart) -> str:
+    """The command that makes one run again, and says what is measured of it."""
+    if not arm.trained or arm.training.get("unseeded"):
+        return fmt.DASH
+    scale = "" if document.scale.name == UNSCALED else f" --scale {document.scale.name}"
+    file = shlex.quote(document.claim.file)
+    return f"repro try {file} --arm {arm.id} --seed {run.number}{scale}"
 
 
 def provenance(document: Document) -> tuple[Block, ...]:

@@ -22,6 +22,7 @@ from repro.report.blocks import (
     texts,
 )
 from repro.report.figure_data import limit_text, scatter_figure
+from repro.report.formulas import formula
 from repro.schema import numbers as fmt
 
 Row = tuple[str, str, str]
@@ -44,8 +45,9 @@ def expectations(document: Document) -> tuple[Block, ...]:
 
 
 def tests(document: Document) -> tuple[Block, ...]:
-    """What each test was, and every number that it gave."""
-    blocks: list[Block] = []
+    """The formula of each test, what it was, and every number that it gave."""
+    found = (formula(result.test) for result in _ordered(document))
+    blocks: list[Block] = [each for each in dict.fromkeys(found) if each is not None]
     for result in _ordered(document):
         pairs = [*_declared(document, result), *_measured(document, result)]
         pairs += _evidence(document, result)
