@@ -102,10 +102,11 @@ def reason(document: Document, head: str = "") -> str:
         why = fmt.sentence(document.verdict.validity_reason)
         return _first([why, _BRACKETS.sub("", why)], room)
     if len(found) == 1 and not head:
-        return _first([*_told(found[0]), _counted(document, found)], room)
+        return _first(_told(found[0]), room)
     head = head or _counted(document, found)
     matters = [f"{head} {said}" for said in _matters(document, found)]
-    return _first([*matters, head], room)
+    refused = document.verdict.conclusion == "NOT-TESTED"
+    return _first(matters if refused and matters else [*matters, head], room)
 
 
 def _room(document: Document) -> int:
@@ -220,6 +221,8 @@ def _matters(document: Document, found: Sequence[Result]) -> list[str]:
     deciding = [result for result in found if result.conclusion == word]
     if word != "INCONCLUSIVE":
         return _told(deciding[0])[-1:] if deciding else []
+    if not deciding:  # each part by itself is decided, and not at the level that is shared
+        return _told(found[0])[-1:]
     against = [result for result in deciding if leaning(result) == "against"]
     return [said for said in (_looks(document, against or deciding),) if said]
 
