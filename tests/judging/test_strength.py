@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import pytest
-from markupsafe import escape
 
 from repro.judging.assemble import document_of
 from repro.judging.document import Document
@@ -187,7 +187,7 @@ def test_every_rendering_shows_the_level_beside_the_word(document: Document, sai
     """HTML, the index, JUnit and Markdown; of the PDF its text is that of the HTML."""
     said += "" if "exact" in said else " if the test's assumptions hold"
     page = rendered(document)["report.html"].decode()
-    shown = str(escape(unbroken(said)))
+    shown = escape(unbroken(said))
     assert f"CONFIRMED ({shown})" in page  # of the part
     assert f"{shown[0].upper()}{shown[1:]}." in page  # of the claim, below its parts
     assert shown in index([line(document)])

@@ -10,6 +10,7 @@ import pytest
 from repro.judging.document import Document
 from repro.report.formats import builtin
 from repro.report.html import links as links_to
+from repro.report.parts import other_parts, parts
 from repro.report.view import view
 from repro.report.words import spelled
 from tests.report.cases import all_documents
@@ -65,11 +66,19 @@ def test_figures_have_words(
     """Every figure has its text alternative, on the page and in the PDF."""
     alts = [figure.alt for figure in view(documents[name]).figures()]
     written = (reports[name] / "report.html").read_text(encoding="utf-8")
-    assert written.count('role="img" aria-label="') == 2 * len(alts)
+    assert written.count('role="img" aria-label="') == 2 * len(alts) + _drawn_rows(documents[name])
     assert all(len(alt) > 40 for alt in alts)
     reader = pypdf.PdfReader(reports[name] / "report.pdf")
     in_pdf = set(_alternatives(reader.trailer["/Root"]["/StructTreeRoot"]))  # type: ignore[index]
     assert {squeezed(spelled(alt)) for alt in alts} <= {squeezed(alt) for alt in in_pdf}
+
+
+def _drawn_rows(document: Document) -> int:
+    """Intervals that are drawn in rows of parts."""
+    tables = (parts(document), other_parts(document))
+    groups = [group for table in tables if table is not None for group in table.groups]
+    rows = sum(row.axis is not None for group in groups for row in group.rows)
+    return rows if document.verdict.validity == "VALID" else 0
 
 
 def _alternatives(node: object) -> list[str]:

@@ -8,6 +8,7 @@ from repro.report.blocks import EffectAxis, PartGroup, PartRow
 from repro.report.figures.canvas import Axis, ticks
 from repro.report.figures.forest import effect_axis
 from repro.report.words import PRINT
+from repro.schema import numbers as fmt
 
 WIDTH, HEIGHT, FOOT, SIZE = 300.0, 34.0, 17.0, 12.0
 AIR = 4.0
@@ -80,7 +81,7 @@ def _ticks(on: Axis, colour: str, *, percent: bool) -> str:
     for value, label in ticks(on, SIZE, percent=percent):
         x = min(max(on.at(value), 3.4 * len(label)), WIDTH - 3.4 * len(label))
         place = f'x="{x:.1f}" y="{SIZE:g}" text-anchor="middle" font-size="{SIZE:g}"'
-        parts.append(f'<text {place} fill="{colour}">{label}</text>')
+        parts.append(f'<text {place} fill="{colour}">{fmt.unbroken(label)}</text>')
     return _svg(FOOT, parts)
 
 
