@@ -204,7 +204,7 @@ def _table(document: Document, rows: Sequence[Alike]) -> Parts | None:
 def _note(document: Document, results: Sequence[Result]) -> str:
     """One line: what is shaded, and how often such tests err."""
     shaded = any(r.scale != "none" and r.claimed != "none" and r.limits for r in results)
-    said = ["Shaded: what is claimed; in brackets: the level of the interval."] if shaded else []
+    said = ["Shaded: what is claimed."] if shaded else []
     if rate := measured_rate(document, results):
         return " ".join([*said, rate])
     strength = words.strength(document.verdict.strength)

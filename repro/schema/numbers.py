@@ -28,7 +28,7 @@ def clean(text: str) -> str:
 
 
 _PERCENT = re.compile(r"(?<=[0-9]) ?%")
-_SIGN = re.compile(r" ?([±]) ?| ([=<>≤]) (?=[0-9−])")
+_SIGN = re.compile(rf"[ {NO_BREAK}]?([±])[ {NO_BREAK}]?| ([=<>≤]) (?=[0-9−])")
 
 
 def unbroken(text: str) -> str:

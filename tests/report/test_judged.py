@@ -135,7 +135,7 @@ def test_wins_and_losses(documents: dict[str, Document]) -> None:
 def test_looks(documents: dict[str, Document]) -> None:
     """Sixty looks have two panels, their crossing, and a sentence that counts them."""
     shown = section(documents["watched"], "looks")
-    figure = next(block for block in shown.blocks if isinstance(block, Figure))
+    (figure,) = view(documents["watched"]).more
     assert isinstance(figure.plot, LooksPlot)
     evidence, effect = figure.plot.panels
     assert (evidence.scale, len(evidence.values), evidence.values[0]) == ("log", 60, None)
@@ -285,7 +285,10 @@ def test_build_servers_are_told(documents: dict[str, Document]) -> None:
     assert "Claim: edited after results were visible" in said[0]
     assert "56 of 59 other analyses conclude CONFIRMED" in said[2]
     assert "It was looked at 60 times" in said[2]
-    assert "This test loses its level here: 6.3% at n = 3." in said[2]
+    assert (
+        "This test loses its level here: 6.3\N{NO-BREAK SPACE}% at n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}3."
+        in said[2]
+    )
 
 
 def test_exact_statements_are_shares() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import words
 from repro.report.blocks import (
@@ -51,7 +53,16 @@ def sections(document: Document) -> tuple[Section, ...]:
         ("runs", "Every run", runs(d)),
         ("provenance", "Provenance", provenance(d)),
     )
-    return tuple(Section(*section) for section in made if section[2])
+    shown = {figure.name for figure in main_figures(d) if isinstance(figure, Figure)}
+    folded = [
+        Section(name, title, tuple(b for b in blocks if not _in_sight(b, shown)))
+        for name, title, blocks in made
+    ]
+    return tuple(section for section in folded if section.blocks)
+
+
+def _in_sight(block: Block, shown: Collection[str]) -> bool:
+    return isinstance(block, Figure) and block.name in shown
 
 
 def _expectations(document: Document) -> tuple[Block, ...]:
@@ -63,7 +74,8 @@ def main_figures(document: Document) -> tuple[Figure | Paragraph, ...]:
     """Every seed a dot, or every task, and then the figure that matters for the kind."""
     points = any(result.points for result in words.decisive(document))
     curves = () if points else curve_figures(document)[:1]
-    kinds = (*curves, *profiles(document), *times_to_target(document))
+    looks = [block for block in watching(document) if isinstance(block, Figure)]
+    kinds = (*looks, *curves, *profiles(document), *times_to_target(document))
     forest = by_task(document)
     return (main_figure(document) if forest is None else forest, *kinds[:1])
 
@@ -103,16 +115,18 @@ def _numbers(document: Document) -> tuple[Block, ...]:
         rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
         columns = texts("Control", "Expected", "Measured", "State")
         tables.append(TableBlock("Controls, whose outcome is known beforehand", columns, rows))
-    return (*tables, *_further_figures(document))
+    return (*tables, *_figures(document))
 
 
-def _further_figures(document: Document) -> tuple[Figure, ...]:
-    """Those of the kinds that are not in sight."""
-    shown = {figure.name for figure in main_figures(document) if isinstance(figure, Figure)}
-    kinds = (*curve_figures(document), *profiles(document), *times_to_target(document))
-    every = (main_figure(document), *other_dots(document), *kinds)
-    figures = (figure for figure in every if isinstance(figure, Figure))
-    return tuple(figure for figure in figures if figure.name not in shown)
+def _figures(document: Document) -> Iterator[Figure]:
+    """Every figure of values; those in sight are left out of the fold."""
+    first = main_figure(document)
+    if isinstance(first, Figure):
+        yield first
+    yield from other_dots(document)
+    yield from curve_figures(document)
+    yield from profiles(document)
+    yield from times_to_target(document)
 
 
 def _arms_table(document: Document) -> TableBlock:
