@@ -19,6 +19,7 @@ from repro.report.blocks import (
 from repro.report.junit import junit
 from repro.report.markdown import summary
 from repro.report.view import view
+from repro.schema.numbers import unbroken
 from tests.report.documents import PPL, arm, base, make
 from tests.report.judgements import registration
 
@@ -285,10 +286,7 @@ def test_build_servers_are_told(documents: dict[str, Document]) -> None:
     assert "Claim: edited after results were visible" in said[0]
     assert "56 of 59 other analyses conclude CONFIRMED" in said[2]
     assert "It was looked at 60 times" in said[2]
-    assert (
-        "This test loses its level here: 6.3\N{NO-BREAK SPACE}% at n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}3."
-        in said[2]
-    )
+    assert unbroken("This test loses its level here: 6.3% at n = 3.") in said[2]
 
 
 def test_exact_statements_are_shares() -> None:
