@@ -45,7 +45,7 @@ def parts(document: Document) -> Parts | None:
     table = _table(document, shown)
     if table is None or not hidden:
         return table
-    more = f"{fmt.number_of(len(hidden), 'more row')} below, in the parts one by one."
+    more = f"{fmt.number_of(len(hidden), 'more row')} among the parts, one by one."
     return replace(table, note=f"{table.note} {more}".lstrip())
 
 

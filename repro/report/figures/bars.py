@@ -10,7 +10,9 @@ from repro.report.figures.forest import effect_axis
 from repro.report.words import PRINT
 from repro.schema import numbers as fmt
 
-WIDTH, HEIGHT, FOOT, SIZE = 300.0, 34.0, 17.0, 12.0
+WIDTH, HEIGHT, SIZE = 300.0, 34.0, 12.0
+ON_PAPER = 16.5
+"""The size of labels on paper, where a row is drawn at half its size."""
 AIR = 4.0
 
 Colour = Callable[[str], str]
@@ -26,7 +28,7 @@ def bars(group: PartGroup, *, paper: bool = False) -> tuple[list[str], str]:
     colour = PRINT.__getitem__ if paper else _variable
     drawn = [_bar(row, row.axis, on, colour) if row.axis else "" for row in group.rows]
     percent = bool(rows[0].axis and rows[0].axis.percent)
-    return drawn, _ticks(on, colour("muted"), percent=percent)
+    return drawn, _ticks(on, colour("muted"), ON_PAPER if paper else SIZE, percent=percent)
 
 
 def _shared(rows: list[PartRow]) -> Axis:
@@ -75,14 +77,15 @@ def _upright(x: float, colour: str, dash: str = "") -> str:
     return f'<line {place} stroke="{colour}"{dashed}/>'
 
 
-def _ticks(on: Axis, colour: str, *, percent: bool) -> str:
+def _ticks(on: Axis, colour: str, size: float, *, percent: bool) -> str:
     """The labels of the axis; those at its ends stay inside."""
     parts = []
-    for value, label in ticks(on, SIZE, percent=percent):
-        x = min(max(on.at(value), 3.4 * len(label)), WIDTH - 3.4 * len(label))
-        place = f'x="{x:.1f}" y="{SIZE:g}" text-anchor="middle" font-size="{SIZE:g}"'
+    for value, label in ticks(on, size, percent=percent):
+        half = 3.4 * len(label) * size / SIZE
+        x = min(max(on.at(value), half), WIDTH - half)
+        place = f'x="{x:.1f}" y="{size:g}" text-anchor="middle" font-size="{size:g}"'
         parts.append(f'<text {place} fill="{colour}">{fmt.unbroken(label)}</text>')
-    return _svg(FOOT, parts)
+    return _svg(size + 5, parts)
 
 
 def _svg(height: float, parts: list[str]) -> str:

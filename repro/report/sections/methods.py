@@ -42,8 +42,8 @@ CHOSEN_ON = {"valid": "validation", "test": "the test split", "not stated": "not
 
 def how_it_was_run(document: Document) -> tuple[Block, ...]:
     """Validity and agreement in full, claim file, configurations, and what no paper prints."""
-    blocks: list[Block] = [*_reasons(document.verdict), _claim_pairs(document)]
-    arms = _trained(document)
+    blocks: list[Block] = [*_reasons(document.verdict), claim_pairs(document)]
+    arms = trained(document)
     tabled = [arm.label for arm in arms if arm.tabled]
     if tabled:
         whose = "all arms" if len(tabled) == len(document.arms) else ", ".join(tabled)
@@ -53,7 +53,7 @@ def how_it_was_run(document: Document) -> tuple[Block, ...]:
         )
         blocks.append(Paragraph(text))
     blocks += _scatter_sources(document)
-    differ = [table for table in _settings_tables(arms) if table.caption == DIFFER]
+    differ = [table for table in settings_tables(arms) if table.caption == DIFFER]
     return (*blocks, *(table for table in differ if len(table.rows) <= FEW))
 
 
@@ -115,14 +115,14 @@ def settings(document: Document) -> tuple[Block, ...]:
     if any(not arm.trained for arm in document.arms):
         blocks.append(_sources(document))
         blocks += _files(document)
-    arms = _trained(document)
+    arms = trained(document)
     if arms:
         rows = tuple((arm.label, arm.configuration or "", arm.source or "") for arm in arms)
         columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
         blocks.append(TableBlock("The configuration of each arm", columns, rows))
         if any(arm.parameters_by_part for arm in arms):
             blocks.append(_parts(arms))
-        shown = _settings_tables(arms)
+        shown = settings_tables(arms)
         blocks += [t for t in shown if t.caption != DIFFER or len(t.rows) > FEW]
     if any(arm.tuning is not None for arm in document.arms):
         blocks.append(_searches(arms))
@@ -131,7 +131,7 @@ def settings(document: Document) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _claim_pairs(document: Document) -> Pairs:
+def claim_pairs(document: Document) -> Pairs:
     claim = document.claim
     design = {
         "independent": "independent: no arm shares randomness with another",
@@ -149,7 +149,7 @@ def _claim_pairs(document: Document) -> Pairs:
     return Pairs((("Claim", claim.id), ("Claim file", claim.file), source, ("Design", design)))
 
 
-def _trained(document: Document) -> list[ArmPart]:
+def trained(document: Document) -> list[ArmPart]:
     return [arm for arm in document.arms if arm.configuration is not None]
 
 
@@ -206,7 +206,7 @@ def flatten(value: Any, prefix: str = "") -> Settings:
     return rows
 
 
-def _settings_tables(arms: list[ArmPart]) -> list[TableBlock]:
+def settings_tables(arms: list[ArmPart]) -> list[TableBlock]:
     """What differs between the arms first: that is the experiment. Then what they share."""
     found = [flatten(arm.training) for arm in arms]
     names = list(dict.fromkeys(name for settings in found for name in settings))
@@ -256,7 +256,7 @@ def _assumptions(document: Document) -> TableBlock:
             sharing.setdefault((item.path, item.value, item.why), []).append(arm.label)
     rows = []
     for (path, value, why), arms in sharing.items():
-        whose = "all arms" if len(arms) == len(_trained(document)) > 1 else ", ".join(arms)
+        whose = "all arms" if len(arms) == len(trained(document)) > 1 else ", ".join(arms)
         rows.append((path, value, whose, why))
     columns = (Column("Setting", "code"), *texts("Value", "Arms", "Why"))
     return TableBlock("Assumed, because no paper prints it", columns, tuple(rows))
