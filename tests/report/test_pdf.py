@@ -112,6 +112,7 @@ def test_budget(path: Path) -> None:
     assert len(sheets) <= (5 if len(words.decisive(document)) > 1 else 3)
     text = "\n".join(sheet.extract_text() for sheet in sheets)
     assert KEY.findall(text) == []
+    assert "Settings and methods" in sheets[-1].extract_text()  # on one page
     assert document.claim.digest[:12] in text
     assert "`" not in text
     assert ink_in_the_margins(document) == []
