@@ -158,7 +158,8 @@ def _remark(result: Result) -> str:
         return LEANS[leaning(result)]
     if any(item.conclusion != result.conclusion for item in result.left_out):
         return "one seed can tip it"
-    p = result.p_against if result.conclusion == "CONTRADICTED" else result.p
+    of_claim = result.conclusion == "CONFIRMED" or result.test.endswith("two-sided")
+    p = result.p if of_claim else result.p_against
     if result.conclusion in DECIDED and p is not None:
         return fmt.p_value(p)
     return ""
