@@ -217,19 +217,25 @@ def leaning(result: Result) -> Lean:
 
 
 def _matters(document: Document, found: Sequence[Result]) -> list[str]:
-    """What matters most: what goes against the claim, or else what decides it first."""
+    """What matters most, long and short: what goes against the claim, or what decides it first."""
     word = document.verdict.conclusion
     contrary = [result for result in found if result.conclusion == "CONTRADICTED"]
     if contrary and word in ("CONTRADICTED", "INCONCLUSIVE"):
-        said = _told(document, contrary[0])[-1]
-        return [f"{said.removesuffix('.')}, against the claim.", said]
-    deciding = [result for result in found if result.conclusion == word]
-    if word != "INCONCLUSIVE":
-        return _told(document, deciding[0])[-1:] if deciding else []
-    if not deciding:  # each part by itself is decided, and not at the level that is shared
-        return _told(document, found[0])[-1:]
+        said = _first_sentences(document, contrary[0])
+        return [*(f"{each.removesuffix('.')}, against the claim." for each in said), *said]
+    deciding = [result for result in found if result.conclusion == word] or list(found[:1])
+    if word != "INCONCLUSIVE" or deciding[0].conclusion != word:
+        return _first_sentences(document, deciding[0])
     against = [result for result in deciding if leaning(result) == "against"]
     return [said for said in (_looks(document, against or deciding),) if said]
+
+
+def _first_sentences(document: Document, result: Result) -> list[str]:
+    """The first sentence of a finding, and the same without the name of what was measured."""
+    said = _told(document, result)[-1]
+    labels = {m.key: m.label for m in document.measurements}
+    head = f"{fmt.upper_first(labels.get(result.measurement, ''))}: "
+    return [said, fmt.upper_first(said.removeprefix(head))] if said.startswith(head) else [said]
 
 
 def _looks(document: Document, found: Sequence[Result]) -> str:
