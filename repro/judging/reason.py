@@ -14,6 +14,7 @@ from repro.expectations.base import pair
 from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import Document, Result
 from repro.schema import numbers as fmt
+from repro.schema.numbers import NO_BREAK
 from repro.specs.claim import UNSCALED
 from repro.specs.tree import All, Tree
 
@@ -102,7 +103,7 @@ def reason(document: Document, head: str = "") -> str:
         why = fmt.sentence(document.verdict.validity_reason)
         return _first([why, _BRACKETS.sub("", why)], room)
     if len(found) == 1 and not head:
-        return _first(_told(found[0]), room)
+        return _first(_told(document, found[0]), room)
     head = head or _counted(document, found)
     matters = [f"{head} {said}" for said in _matters(document, found)]
     refused = document.verdict.conclusion == "NOT-TESTED"
@@ -139,10 +140,14 @@ def _cut(text: str, room: int) -> str:
     return f"{shown.rstrip('.,;:')} …" if clause is None else f"{shown[:clause]}."
 
 
-def _told(result: Result) -> list[str]:
+def _told(document: Document, result: Result) -> list[str]:
     """What an expectation found, from the whole to its first sentence."""
-    bare = _CLAIM.sub("against the claim", _ASIDE.sub("", result.sentence))
-    sentences = _SENTENCE.split(bare)
+    labels = [arm.label for arm in document.arms] + [m.label for m in document.measurements]
+    whole = result.sentence
+    for label in labels:  # a full stop or a bracket in a label is none of the sentence
+        whole = whole.replace(label, label.replace(" ", NO_BREAK))
+    bare = _CLAIM.sub("against the claim", _ASIDE.sub("", whole))
+    sentences = [each.replace(NO_BREAK, " ") for each in _SENTENCE.split(bare)]
     first = sentences[0]
     plain = " ".join([first, *(_ENDS.sub("", each) for each in sentences[1:2])])
     return [" ".join(sentences[:2]), plain, first]
@@ -212,19 +217,25 @@ def leaning(result: Result) -> Lean:
 
 
 def _matters(document: Document, found: Sequence[Result]) -> list[str]:
-    """What matters most: what goes against the claim, or else what decides it first."""
+    """What matters most, long and short: what goes against the claim, or what decides it first."""
     word = document.verdict.conclusion
     contrary = [result for result in found if result.conclusion == "CONTRADICTED"]
     if contrary and word in ("CONTRADICTED", "INCONCLUSIVE"):
-        said = _told(contrary[0])[-1]
-        return [f"{said.removesuffix('.')}, against the claim.", said]
-    deciding = [result for result in found if result.conclusion == word]
-    if word != "INCONCLUSIVE":
-        return _told(deciding[0])[-1:] if deciding else []
-    if not deciding:  # each part by itself is decided, and not at the level that is shared
-        return _told(found[0])[-1:]
+        said = _first_sentences(document, contrary[0])
+        return [*(f"{each.removesuffix('.')}, against the claim." for each in said), *said]
+    deciding = [result for result in found if result.conclusion == word] or list(found[:1])
+    if word != "INCONCLUSIVE" or deciding[0].conclusion != word:
+        return _first_sentences(document, deciding[0])
     against = [result for result in deciding if leaning(result) == "against"]
     return [said for said in (_looks(document, against or deciding),) if said]
+
+
+def _first_sentences(document: Document, result: Result) -> list[str]:
+    """The first sentence of a finding, and the same without the name of what was measured."""
+    said = _told(document, result)[-1]
+    labels = {m.key: m.label for m in document.measurements}
+    head = f"{fmt.upper_first(labels.get(result.measurement, ''))}: "
+    return [said, fmt.upper_first(said.removeprefix(head))] if said.startswith(head) else [said]
 
 
 def _looks(document: Document, found: Sequence[Result]) -> str:

@@ -49,6 +49,18 @@ def test_a_conjunction_that_holds_says_so_and_one_finding() -> None:
     assert document.verdict.sentence == "Both parts hold. Loss: A is 2.00 lower than B."
 
 
+def test_a_full_stop_in_a_label_ends_no_sentence() -> None:
+    """Nor is a bracket of a label taken for an interval."""
+    of = made(BETTER)
+    arms = {
+        name: arm.model_copy(update={"label": f"Adam vs. SGD (p = 0.1) {name}"})
+        for name, arm in of.arms.items()
+    }
+    document = judged(of.model_copy(update={"arms": arms}), {"a": LOW, "b": HIGH})
+    first = "Loss: Adam vs. SGD (p = 0.1) a is 2.00 lower than Adam vs. SGD (p = 0.1) b."
+    assert document.verdict.sentence == f"{first} Better, as claimed."
+
+
 @pytest.mark.parametrize(
     ("claimed", "effect", "lean"),
     [
