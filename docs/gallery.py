@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -54,11 +55,14 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def paths() -> list[Path]:
+    return [path for name in FOLDERS for path in REPORTS.glob(f"{name}/*/*/report.json")]
+
+
 @cache
 def reports() -> tuple[Row, ...]:
     """The committed reports by claim, from the smallest scale to the largest."""
-    paths = [path for name in FOLDERS for path in REPORTS.glob(f"{name}/*/*/report.json")]
-    found = [(path, read_document(path)) for path in paths]
+    found = [(path, read_document(path)) for path in paths()]
     return tuple(sorted(found, key=lambda row: (row[1].claim.id, SCALES.index(row[1].scale.name))))
 
 
@@ -144,8 +148,8 @@ def draw() -> None:
     """Write the first page of three reports, each below 100 kB."""
     for claim in DRAWN:
         _, document = _of_sample(claim)
-        (sheet, *_) = compiler(document, builtin()).compile(format="png", ppi=DOTS)
-        whole = Image.open(io.BytesIO(sheet)).convert("RGB")
+        drawn: Any = compiler(document, builtin()).compile(format="png", ppi=DOTS)
+        whole = Image.open(io.BytesIO(drawn[0])).convert("RGB")
         inside = (MARGIN, MARGIN, whole.width - MARGIN, whole.height - FOOT)
         whole.crop(inside).quantize(COLOURS).save(_file(claim), optimize=True)
 
