@@ -240,7 +240,8 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     scaled = "" if scale == UNSCALED else f" ({scale})"
     head = f"{document.claim.id}{scaled}: {verdict.validity}, "
     word = verdict.conclusion or "no conclusion"
-    rest = unbroken(words.with_strength("", verdict.strength))
+    rate = words.error_rate(document)
+    rest = f" ({unbroken(rate)})" if rate else ""
     if verdict.conclusion is not None and not verdict.as_expected:
         rest += " (not as expected)"
     if verdict.flags:
