@@ -240,7 +240,8 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     scaled = "" if scale == UNSCALED else f" ({scale})"
     head = f"{document.claim.id}{scaled}: {verdict.validity}, "
     word = verdict.conclusion or "no conclusion"
-    rest = unbroken(words.with_strength("", verdict.strength))
+    rate = words.error_rate(document)
+    rest = f" ({unbroken(rate)})" if rate else ""
     if verdict.conclusion is not None and not verdict.as_expected:
         rest += " (not as expected)"
     if verdict.flags:
@@ -277,11 +278,12 @@ def _part_lines(document: Document) -> list[str]:
 
     table = parts(document) if document.verdict.conclusion else None
     rows = [row for group in table.groups for row in group.rows] if table else []
-    found = [(row.found, row.interval, row.badge.word, row.remark) for row in rows]
-    return [
-        _text(f"- {row.claim}: {', '.join(filter(None, cells))}")
-        for row, cells in zip(rows, found, strict=True)
-    ]
+    lines = []
+    for row in rows:
+        found = [row.found, row.interval] if row.axis else [f"{row.found} {row.interval}".strip()]
+        told = filter(None, (*found, row.badge.word, row.remark))
+        lines.append(_text(f"- {row.claim}: {', '.join(told)}"))
+    return lines
 
 
 def _to_do(document: Document) -> list[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from repro.expectations.base import pair
@@ -35,8 +34,6 @@ LEANS: dict[Lean, str] = {
     "short": "smaller than claimed",
     "": "",
 }
-
-_RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
 
 
 def parts(document: Document) -> Parts | None:
@@ -206,17 +203,4 @@ def _note(document: Document, results: Sequence[Result]) -> str:
     """One line: what is shaded, and how often such tests err."""
     shaded = any(r.scale != "none" and r.claimed != "none" and r.limits for r in results)
     said = ["Shaded: what is claimed."] if shaded else []
-    if rate := measured_rate(document, results):
-        return " ".join([*said, rate])
-    strength = words.strength(document.verdict.strength)
-    return " ".join([*said, fmt.sentence(strength)] if strength else said)
-
-
-def measured_rate(document: Document, results: Iterable[Result]) -> str:
-    """The largest error rate that was measured for tests in designs like these; else empty."""
-    names = {result.id for result in results}
-    texts = [level.text for level in document.levels if level.expectation in names]
-    rates = [float(found[1]) for found in map(_RATE.search, texts) if found]
-    if not rates:
-        return ""
-    return f"Measured error rate of a test like these, in a design like this: {max(rates):g}%."
+    return " ".join(filter(None, [*said, fmt.sentence(words.error_rate(document))]))

@@ -60,7 +60,7 @@ def line(document: Document, link: str = "") -> Line:
         seeds=seeds(d),
         validity=words.badge(verdict.validity),
         conclusion=words.short_word(d) if concluded else words.NO_CONCLUSION,
-        strength=words.strength(verdict.strength),
+        strength=words.error_rate(d) if concluded else "",
         agreement=words.badge(verdict.agreement),
         flags=(
             *(fmt.plain_name(flag.kind) for flag in verdict.flags),

@@ -11,6 +11,7 @@ a contrast of at least 4.5 on every ground that it is used on (a test computes i
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -148,6 +149,8 @@ AGREEMENTS = {
     "NOT-CHECKABLE": "not checkable",
 }
 
+_RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
+
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
 
 FLAGS = {
@@ -283,6 +286,16 @@ def strength(part: Strength | None) -> str:
     family = " in its family" if part.family else ""
     rate = f"error rate at most {fmt.percent(part.one_sided_level)}{LOOKS[part.looks]}{family}"
     return f"{rate} if the test's assumptions hold"
+
+
+def error_rate(document: Document) -> str:
+    """How often the tests of a claim err: as measured in designs like this one, or at most."""
+    names = {result.id for result in decisive(document)}
+    texts = [level.text for level in document.levels if level.expectation in names]
+    rates = [float(found[1]) for found in map(_RATE.search, texts) if found]
+    if document.verdict.conclusion and rates:
+        return f"error rate {max(rates):g}% as measured in designs like this"
+    return strength(document.verdict.strength)
 
 
 def with_strength(word: str, part: Strength | None) -> str:
