@@ -22,6 +22,7 @@ from repro.report.parts import WORDS
 from repro.report.pdf import compiler
 from repro.report.view import view
 from repro.report.write import read_document
+from repro.schema import numbers as fmt
 from repro.specs.claim import SCALES
 
 ROOT = Path(__file__).parents[1]
@@ -114,8 +115,9 @@ def _number(document: Document) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text in a cell of a table, without markup."""
-    return " ".join(text.split()).replace("|", "/").replace("*", "\\*").replace("[", "\\[")
+    """Text in a cell of a table, without markup; a number keeps its unit."""
+    text = fmt.unbroken(" ".join(text.split()))
+    return text.replace("|", "/").replace("*", "\\*").replace("[", "\\[")
 
 
 def _pictures() -> str:

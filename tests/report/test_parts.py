@@ -54,7 +54,7 @@ def test_what_goes_against_the_claim_is_in_sight() -> None:
     assert len(rows) == SHOWN
     assert rows[0].badge.word == "contradicted"
     assert sum(len(group.rows) for group in more.groups) == 3
-    assert "3 more rows below" in table.note
+    assert "3 more rows among the parts, one by one." in table.note
 
 
 def test_rows_of_one_unit_share_an_axis() -> None:
