@@ -192,7 +192,7 @@ def test_report_renders_again_what_verify_wrote(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "first" / "report.json", tmp_path / "second")
     done = said("report", tmp_path / "second" / "report.json")
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 4
+    assert len(done.stdout.splitlines()) == 5
     for path in written:
         assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes(), path.name
 
@@ -229,13 +229,20 @@ def tabled(folder: Path) -> Path:
 
 
 def test_verify_prints_one_line_a_sentence_and_makes_folders(tmp_path: Path) -> None:
-    """A label of two lines is printed on one, and the folder of a summary is made."""
+    """A label of two lines is printed on one, a part too; the folder of a summary is made."""
     summary = tmp_path / "reports" / "new" / "summary.md"
     where = ("--store", tmp_path / "store", "--reports", tmp_path / "reports")
     done = said("verify", tabled(tmp_path), *where, "--summary", summary)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert len(lines) == 4
+    assert [line[:4] for line in lines] == [
+        "tabl",
+        "  Bo",
+        "  - ",
+        "  - ",
+        f"  {tmp_path}"[:4],
+        "noth",
+    ]
     assert "New and better" in lines[1]
     assert summary.read_text(encoding="utf-8").startswith("## ")
 

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from repro.specs.claim import Claim
     from repro.verify import Options, Verified
 
-MOST_STEPS = 3
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
 
 Train = Annotated[
@@ -254,34 +253,35 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     In colour on a terminal, unless NO_COLOR is set, and broken between words there; elsewhere
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
+    from repro.judging import reason
     from repro.report import words
     from repro.report.flips import flip
-    from repro.schema.numbers import MINUS, clean
+    from repro.schema.numbers import NO_BREAK, unbroken
     from repro.specs.claim import UNSCALED
 
     verdict, scale = document.verdict, document.scale.name
     scaled = "" if scale == UNSCALED else f" ({scale})"
     head = f"{document.claim.id}{scaled}: {verdict.validity}, "
     word = verdict.conclusion or "no conclusion"
-    rest = words.with_strength("", verdict.strength)
+    rate = words.error_rate(document)
+    rest = f" ({unbroken(rate)})" if rate else ""
     if verdict.conclusion is not None and not verdict.as_expected:
         rest += " (not as expected)"
     if verdict.flags:
-        name = "fragile" if verdict.conclusion in words.DECIDED else "flags"
+        name = "fragile" if verdict.conclusion in reason.DECIDED else "flags"
         rest += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
-    sentence = printable(clean(verdict.sentence).replace(MINUS, "-"))
-    console, steps = _console(err=err), _to_do(document)
+    console = _console(err=err)
+    lines = [_text(reason.sentence(document)), *_part_lines(document), *_to_do(document)]
     if flipped := flip(document):
         flipped = f"{document.claim.id}{scaled}: {flipped}"
     if console is None:
         for line in (
             *filter(None, [flipped]),
             head + word + rest,
-            f"  {sentence}",
-            *steps,
+            *(f"  {line}" for line in lines),
             f"  {page}",
         ):
-            say(line, err=err)
+            say(line.replace(NO_BREAK, " "), err=err)
         return
     from rich.text import Text
 
@@ -290,23 +290,44 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     shown = Text(head).append(word, STYLES[words.short_word(document).tone]).append(rest)
     console.print(shown)
     width = max(console.width - 2, 20)
-    for line in wrap(sentence, width, break_long_words=False, break_on_hyphens=False):
-        console.print(Text(f"  {line}"), soft_wrap=True)
-    for step in steps:
-        console.print(Text(step), soft_wrap=True)
+    for text in lines:
+        for line in wrap(text, width, break_long_words=False, break_on_hyphens=False):
+            console.print(Text(f"  {line}"), soft_wrap=True)
     link = f"link {page.resolve().as_uri()}"
     console.print(Text("  ").append(printable(str(page)), link), soft_wrap=True)
 
 
+def _text(text: str) -> str:
+    """A sentence of a report for a terminal, whose numbers can be copied."""
+    from repro.schema.numbers import MINUS, clean, unbroken
+
+    return printable(unbroken(clean(text).replace(MINUS, "-")))
+
+
+def _part_lines(document: Document) -> list[str]:
+    """A line for each part: what is claimed, what was found, its verdict and one remark."""
+    from repro.report.parts import parts
+
+    table = parts(document) if document.verdict.conclusion else None
+    rows = [row for group in table.groups for row in group.rows] if table else []
+    lines = []
+    for row in rows:
+        found = [row.found, row.interval] if row.axis else [f"{row.found} {row.interval}".strip()]
+        told = filter(None, (*found, row.badge.word, row.remark))
+        lines.append(_text(f"- {row.claim}: {', '.join(told)}"))
+    return lines
+
+
 def _to_do(document: Document) -> list[str]:
-    """What to do about evidence that carries no conclusion, and the command for it, a line each."""
+    """What to do about evidence that carries no conclusion, with the command for it."""
+    from repro.report.sections import next_step
     from repro.schema.numbers import clean
 
-    found: list[str] = []
-    for step in () if document.verdict.conclusion else document.changes[:MOST_STEPS]:
-        found.append(f"  to do: {printable(clean(step.text))}")
-        found += [f"    {printable(step.command)}"] if step.command else []
-    return found
+    step = next_step(document)
+    if document.verdict.conclusion or not step.text:
+        return []
+    command = f": {printable(step.command)}" if step.command else "."
+    return [f"to do: {printable(clean(step.text)).removesuffix('.')}{command}"]
 
 
 def tell_status(

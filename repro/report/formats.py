@@ -38,6 +38,7 @@ FORMATS: Table[ReportFormat] = Table(
         "html": "repro.report.html:HTML",
         "pdf": "repro.report.pdf:PDF",
         "json": "repro.report.write:JSON",
+        "values": "repro.report.values:VALUES",
         "junit": "repro.report.junit:JUNIT",
     },
 )

@@ -11,6 +11,7 @@ from math import prod
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
+from repro.judging import reason
 from repro.judging.document import Document, Result, SourcePart
 from repro.report import words
 from repro.report.blocks import Badge, Tone
@@ -69,7 +70,7 @@ def line(document: Document, link: str = "") -> Line:
     number, interval, of = _number(document)
     flipped, flip = last_flip(history)
     cautions = [fmt.clean(chip.badge.word) for chip in words.cautions(document)]
-    flags = [fmt.clean(fmt.plain_name(flag.kind)) for flag in verdict.flags]
+    flags = [fmt.clean(words.FLAGS.get(flag.kind, flag.kind)) for flag in verdict.flags]
     return Line(
         id=fmt.clean(claim.id),
         title=fmt.clean(claim.title),
@@ -87,7 +88,7 @@ def line(document: Document, link: str = "") -> Line:
         fragile=tuple(flag for flag in dict.fromkeys(flags) if flag not in cautions),
         cautions=tuple(dict.fromkeys(cautions)),
         postponed=tuple(map(fmt.clean, document.provenance.postponed)),
-        sentence=fmt.clean(verdict.sentence),
+        sentence=fmt.clean(reason.sentence(document)),
         created=created,
         since=history.since if history else created,
         past=tuple((each.created, each.word) for each in history.verdicts) if history else (),
@@ -246,7 +247,7 @@ class VerdictList:
             *([] if row.scale == self.scale else [f"{row.scale} scale"]),
             *([] if row.as_expected else [f"{row.expected} was expected"]),
             *([f"{row.agreement} with the paper"] if agreement else []),
-            *([f"fragile: {', '.join(row.fragile)}"] if row.fragile else []),
+            *row.fragile,
             *row.cautions,
             *row.postponed,
         )
@@ -286,7 +287,7 @@ def _heading(rows: Sequence[Line], claims: Counter[str]) -> str:
 
 def index(lines: Iterable[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
     """The page; ``broken`` are claims that were not judged and unreadable reports, and why."""
-    from repro.report.html import render  # noqa: PLC0415 - loads matplotlib and Jinja
+    from repro.report.html import render  # noqa: PLC0415 - loads Jinja
 
     verdicts = VerdictList(lines)
     return render(

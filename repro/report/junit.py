@@ -70,10 +70,10 @@ def _text(place: str, cases: Iterable[Case]) -> str:
         case = ET.SubElement(suite, "testcase", classname=fmt.clean(place), name=fmt.clean(name))
         if outcome is not None:
             kind, word, message = outcome
-            element = ET.SubElement(case, kind, message=fmt.clean(message))
+            element = ET.SubElement(case, kind, message=_shown(message))
             if kind != "skipped":
                 element.set("type", word)
-        ET.SubElement(case, "system-out").text = fmt.clean(said)
+        ET.SubElement(case, "system-out").text = _shown(said)
     for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
     suite.set("tests", str(len(suite.findall("testcase"))))
@@ -82,6 +82,10 @@ def _text(place: str, cases: Iterable[Case]) -> str:
     ET.indent(suites)
     text = ET.tostring(suites, encoding="unicode", xml_declaration=False)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _shown(text: str) -> str:
+    return fmt.unbroken(fmt.clean(text))
 
 
 def _checks_said(document: Document) -> str:

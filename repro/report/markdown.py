@@ -70,6 +70,6 @@ def _cells(row: Line, verdicts: VerdictList) -> list[str]:
 
 def _escaped(text: str) -> str:
     """Text that Markdown shows as it is: on one line, without markup, links or HTML."""
-    marked = re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", fmt.clean(text))
+    marked = re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", fmt.unbroken(fmt.clean(text)))
     marked = marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return marked.replace("://", ":\N{ZERO WIDTH SPACE}//").replace("@", "@\N{ZERO WIDTH SPACE}")

@@ -67,7 +67,8 @@ def test_copied_values_name_the_file_and_no_pairing() -> None:
     assert document.verdict.validity == "INVALID"
     assert advice(document) == ["Find out which of A and B the values in made.csv are of."]
     assert [flag.kind for flag in document.verdict.flags] == ["one arm copied from another"]
-    assert document.verdict.sentence.count("9.8") == 1
+    assert document.verdict.validity_reason.count("9.8") == 1
+    assert "A and B have 5 values of 5 in common" in document.verdict.sentence
 
 
 @pytest.mark.parametrize("comparable", [{"parameters_within": 0.0001}, {"same": ("schedule",)}])

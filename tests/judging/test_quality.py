@@ -221,7 +221,9 @@ def test_percent_beside_fractions_is_invalid_where_a_range_is_declared(
     assert document.verdict.validity == ("VALID" if most is None else "INVALID")
     assert FlagKind.UNITS in kinds(document)
     if most == 100:
-        assert "percent beside fractions (its range is 0 to 100)" in document.verdict.sentence
+        reason = document.verdict.validity_reason
+        assert "percent beside fractions (its range is 0 to 100)" in reason
+        assert document.verdict.sentence.startswith("Percent beside fractions")
 
 
 FAST, SLOW = [12.1, 12.4, 11.9, 12.2, 12.3], [118.0, 121.0, 119.0, 123.0, 120.0]

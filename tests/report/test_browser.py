@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
-# Every document wide and light, and narrow and dark; some of them in all four looks.
+# Every document wide and light, and narrow and dark; some of them in all looks, very wide too.
 ALL_LOOKS = ("mos_rank", "plif", "invalid")
 PAGES = [
     (name, *look)
     for name in all_documents()
-    for look in (LOOKS if name in ALL_LOOKS else (LOOKS[0], LOOKS[3]))
+    for look in ([*LOOKS, (2560, "light")] if name in ALL_LOOKS else (LOOKS[0], LOOKS[3]))
 ]
 RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 

@@ -27,9 +27,9 @@ def test_round_trip(name: str, documents: dict[str, Document], reports: dict[str
 
 
 def test_files(reports: dict[str, Path]) -> None:
-    """Four files are written, and nothing else is left behind."""
+    """Five files are written, and nothing else is left behind."""
     assert sorted(path.name for path in reports["plif"].iterdir()) == [
-        "junit.xml", "report.html", "report.json", "report.pdf",
+        "junit.xml", "report.html", "report.json", "report.pdf", "values.csv",
     ]  # fmt: skip
 
 
@@ -39,7 +39,8 @@ def test_a_page_leads_to_no_file_that_is_left_out(
     """One that was there is removed, and all else is as it would be."""
     write_report(documents["plif"], tmp_path)
     written = write_report(documents["plif"], tmp_path, without=("pdf",))
-    assert {path.name for path in written} == {"junit.xml", "report.html", "report.json"}
+    names = {"junit.xml", "report.html", "report.json", "values.csv"}
+    assert {path.name for path in written} == names
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in written}
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "report.pdf" not in text
