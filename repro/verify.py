@@ -7,7 +7,7 @@ valid does without, the statistics above all, is imported when it is needed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,14 +27,12 @@ from repro.evidence.csv_table import frame_table, read_table
 from repro.evidence.evidence import Evidence, TidyTable
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
-from repro.judging.history import keep_verdict, says_the_same, with_history
-from repro.machine import cores
+from repro.judging.history import History
 from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
-from repro.registry.verdict_log import VerdictLog, identity
-from repro.report.formats import ReportFormat, added, rendered
+from repro.report.formats import ReportFormat, added
 from repro.report.unchanged import KeptReports
-from repro.report.write import FAILED, write_failure, write_files, write_index
+from repro.report.write import FAILED, rendered_apart, write_failure, write_files, write_index
 from repro.running.budget import TimeBudget
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
@@ -133,7 +131,7 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             missing |= evidence.keys("missing", "stale")
             damaged |= evidence.keys("damaged")
             if document := _unchanged(claim, evidence, registry, options, reports):
-                documents[subject(claim)] = document
+                documents[subject(claim)] = reports.checked(_folder(claim, options), document)
             else:
                 judged.append(_judged(claim, evidence, registry, options))
     unwritten = _reported(judged, options, formats, stopped, reports, documents, done.postponed)
@@ -280,7 +278,7 @@ def write_report(claim: Claim, document: Document, options: Options) -> tuple[Do
     """
     formats = added(options.formats, allow_code=options.allow_code)
     stopped: list[Stopped] = []
-    document = _with_history(claim, document, options)
+    document = _history(claim, options).joined(document)
     none = KeptReports(use=False)
     (document,), unwritten = _write([(claim, document)], options, formats, stopped, none)
     with apart("index.html", stopped):
@@ -288,22 +286,13 @@ def write_report(claim: Claim, document: Document, options: Options) -> tuple[Do
     return document, [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
 
 
-def history_of(claim: Claim, store: RunStore, results: Path | None = None) -> VerdictLog:
-    """What a claim came to before; ``results`` are a user's own that it is judged on."""
-    return VerdictLog(store, claim.id, claim.scale, identity(claim.file, results))
+def _history(claim: Claim, options: Options) -> History:
+    return History(claim, options.store, options.results, options.keeps)
 
 
-def _tells_its_history(claim: Claim, document: Document, options: Options) -> bool:
-    """Whether a report that was written before would have the same history today."""
-    if document.provenance.postponed:
-        return False
-    log = history_of(claim, options.store, options.results)
-    return says_the_same(document, log, claim.decisive_fields(), keep=options.keeps)
-
-
-def _with_history(claim: Claim, document: Document, options: Options) -> Document:
-    log = history_of(claim, options.store, options.results)
-    return with_history(document, log, claim.decisive_fields(), keep=options.keeps)
+def _still_holds(claim: Claim, document: Document, options: Options) -> bool:
+    """Whether a report of the same evidence says of the past what it would say now."""
+    return not document.provenance.postponed and _history(claim, options).is_told(document)
 
 
 def _reported(
@@ -328,10 +317,10 @@ def _reported(
             document = document_of(judge_in_family(judgement, judged), command=options.command)
             document = _with_postponed(document, claim, postponed)
             kept = reports.of_document(_folder(claim, options), document)
-            if kept and _tells_its_history(claim, kept, options):
-                documents[subject(claim)] = kept
+            if kept and _still_holds(claim, kept, options):
+                documents[subject(claim)] = reports.checked(_folder(claim, options), kept)
             elif options.write:
-                found.append((claim, _with_history(claim, document, options)))
+                found.append((claim, _history(claim, options).joined(document)))
             else:
                 documents[subject(claim)] = document
     written, unwritten = _write(found, options, formats, stopped, reports)
@@ -375,7 +364,8 @@ def _write(
     """Render and write, and keep each verdict; the documents, and what could not be written."""
     written: list[Document] = []
     unwritten: list[str] = []
-    for (_, document), (claim, files) in zip(found, _rendered(found, formats), strict=True):
+    drawn = rendered_apart([document for _, document in found], formats)
+    for (claim, document), files in zip(found, drawn, strict=True):
         folder, kept = _folder(claim, options), document
         with apart(subject(claim), stopped):
             try:
@@ -383,40 +373,11 @@ def _write(
                 write_files(made, folder)
                 (folder / FAILED).unlink(missing_ok=True)
                 reports.written(folder, made)
-                if options.keeps:
-                    log = history_of(claim, options.store, options.results)
-                    kept = keep_verdict(document, log, claim.decisive_fields())
+                kept = _history(claim, options).keep(document)
             except OSError as error:
                 unwritten.append(f"{folder}: {error.strerror or error}")
         written.append(kept)
     return written, unwritten
-
-
-def _rendered(
-    found: Sequence[tuple[Claim, Document]], formats: Sequence[ReportFormat]
-) -> Iterator[tuple[Claim, Callable[[], dict[str, bytes]]]]:
-    """Each claim with what renders its document: where there are many, processes that have begun.
-
-    What fails in a process is rendered again here, where its place can be told.
-    """
-    here = [partial(rendered, document, formats) for _, document in found]
-    if len(found) < MANY or cores() < 2 or formats:
-        for (claim, _), files in zip(found, here, strict=True):
-            yield claim, files
-        return
-    from repro.running.pool import ProcessPool
-
-    pool = ProcessPool(min(cores(), len(found)))
-    try:
-        begun = [pool.submit(rendered, document) for _, document in found]
-        for (claim, _), future, again in zip(found, begun, here, strict=True):
-            yield claim, future.result if future.exception() is None else again
-    finally:
-        pool.terminate()
-
-
-MANY = 4
-"""So many reports are worth the second that another process takes to start."""
 
 
 def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
@@ -441,7 +402,7 @@ def _unchanged(
         return None
     past = _unrecorded(claim, options) or registry.past(claim)
     kept = reports.of_evidence(_folder(claim, options), claim, evidence, past, options.command)
-    return kept if kept and _tells_its_history(claim, kept, options) else None
+    return kept if kept and _still_holds(claim, kept, options) else None
 
 
 def _unrecorded(claim: Claim, options: Options) -> Past | None:

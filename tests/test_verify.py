@@ -17,11 +17,11 @@ from repro.evidence.csv_table import TableFile
 from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.report.formats import rendered
-from repro.report.write import read_document
+from repro.report.write import MANY, read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim, load_claims
 from repro.store.run_store import RunStore
-from repro.verify import MANY, Options, plan_runs, verify_claims
+from repro.verify import Options, plan_runs, verify_claims
 from tests.evidence.tidy import MOS, RANKS, printed_softmax, rank_csv
 from tests.judging.evidence import claim
 

@@ -419,12 +419,15 @@ class Provenance(Spec):
     """Everything that derives from time or machine; never compared, never in a key.
 
     ``code_revision`` is the commit of the checkout that judged, where it was one, with `+` where
-    its files were changed. ``postponed`` says which runs did not fit in a budget of time.
+    its files were changed. ``checked`` is when the report was last found to be what would be made
+    again; empty where it was made then. ``postponed`` says which runs did not fit in a budget of
+    time.
     ``without_weights`` is how many runs were exported without their
     weights and spectra.
     """
 
     created: str
+    checked: str = ""
     repro_version: str
     python: str
     packages: dict[str, str]

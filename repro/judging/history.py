@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from repro.digest import digest
 from repro.errors import StoreError
 from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.judging.document import ArmPart, Document, HistoryPart, Provenance, Result
-from repro.registry.verdict_log import SHOWN, VerdictLog, since
+from repro.registry.verdict_log import SHOWN, VerdictLog, identity, since
 from repro.registry.verdicts import KeptArm, KeptNumber, VerdictEntry
+from repro.specs.claim import Claim
+from repro.store.run_store import RunStore
 
 MOST_SEEDS = 1_000
 """Values of an arm that are told apart from one verdict to the next; of more, all together."""
@@ -22,59 +26,69 @@ DEPTH = 4
 """How many steps into a claim its fields are told apart."""
 
 
-def with_history(
-    document: Document, log: VerdictLog, fields: Mapping[str, Any], *, keep: bool
-) -> Document:
-    """The document with the verdicts before it.
+@dataclass(frozen=True, slots=True)
+class History:
+    """The verdicts of a claim before, in a store; ``results`` are a user's own it is judged on.
 
-    ``fields`` are the decisive fields of the claim. ``keep``: it is to be kept, once its report is
-    written (``keep_verdict``). A store that cannot be read or written is no error: a note says so.
+    ``keeps``: a new verdict is kept, once its report is written. A store that cannot be read or
+    written is no error: a note says so.
     """
-    entry, note = entry_of(document, fields), ""
-    before: tuple[VerdictEntry, ...] = ()
-    news = True
-    try:
-        before = log.read()
-        news = not before or not entry.says(before[-1])
-        if keep and news:
-            log.prepare()
-    except (StoreError, OSError) as error:
-        note = _not_kept(error)
-    shown = (*before, since(before, entry)) if news else before
-    kept = tuple(each.kept() for each in shown[-SHOWN:])
-    return _with(document, HistoryPart(verdicts=kept, news=news, note=note))
 
+    claim: Claim
+    store: RunStore
+    results: Path | None = None
+    keeps: bool = True
 
-def keep_verdict(document: Document, log: VerdictLog, fields: Mapping[str, Any]) -> Document:
-    """Add a verdict to its history, if it is new; the document, with a note if that fails.
+    @property
+    def log(self) -> VerdictLog:
+        of = identity(self.claim.file, self.results)
+        return VerdictLog(self.store, self.claim.id, self.claim.scale, of)
 
-    This comes after its report: a verdict whose report was not written is told again as a new one.
-    """
-    history = document.provenance.history
-    if history is None or history.note or not history.news:
+    def joined(self, document: Document) -> Document:
+        """The document with the verdicts before it."""
+        entry, note = entry_of(document, self.claim.decisive_fields()), ""
+        before: tuple[VerdictEntry, ...] = ()
+        news = True
+        try:
+            before = self.log.read()
+            news = not before or not entry.says(before[-1])
+            if self.keeps and news:
+                self.log.prepare()
+        except (StoreError, OSError) as error:
+            note = _not_kept(error)
+        shown = (*before, since(before, entry)) if news else before
+        kept = tuple(each.kept() for each in shown[-SHOWN:])
+        return _with(document, HistoryPart(verdicts=kept, news=news, note=note))
+
+    def is_told(self, document: Document) -> bool:
+        """Whether a document that was written before has the history that it would have now.
+
+        It does not where a change was news then, nor where the last verdict kept is another.
+        """
+        history = document.provenance.history
+        if history is None or history.note or history.before is not None:
+            return False
+        try:
+            before = self.log.read()
+        except (StoreError, OSError):
+            return False
+        if not before:
+            return not self.keeps
+        return entry_of(document, self.claim.decisive_fields()).says(before[-1])
+
+    def keep(self, document: Document) -> Document:
+        """Add a verdict, if it is new; the document, with a note if that fails.
+
+        This comes after its report: a verdict whose report was not written is told again as new.
+        """
+        history = document.provenance.history
+        if not self.keeps or history is None or history.note or not history.news:
+            return document
+        try:
+            self.log.keep(entry_of(document, self.claim.decisive_fields()))
+        except (StoreError, OSError) as error:
+            return _with(document, history.model_copy(update={"note": _not_kept(error)}))
         return document
-    try:
-        log.keep(entry_of(document, fields))
-    except (StoreError, OSError) as error:
-        return _with(document, history.model_copy(update={"note": _not_kept(error)}))
-    return document
-
-
-def says_the_same(
-    document: Document, log: VerdictLog, fields: Mapping[str, Any], *, keep: bool
-) -> bool:
-    """Whether a document that was written before tells its history as it would be told again.
-
-    It does not where a change was news then, nor where the last verdict that is kept is another.
-    """
-    history = document.provenance.history
-    if history is None or history.note or history.before is not None:
-        return False
-    try:
-        before = log.read()
-    except (StoreError, OSError):
-        return False
-    return entry_of(document, fields).says(before[-1]) if before else not keep
 
 
 def _not_kept(error: Exception) -> str:

@@ -32,8 +32,9 @@ class Line:
 
     ``number`` is the effect that decided, ``interval`` its ends, and ``of`` what it is of. ``past``
     has the moment and the word of each change of the verdict, oldest first; ``flip`` is the
-    sentence for the last change of its word, and ``flipped`` when that was. ``chance`` is that of a
-    false CONFIRMED, were nothing true: 0 where a family allows for it. ``link`` leads to its page.
+    sentence for the last change of its word, and ``flipped`` when that was. ``checked`` is when it
+    was judged or found unchanged. ``chance`` is that of a false CONFIRMED, were nothing true: 0
+    where a family allows for it. ``link`` leads to its page.
     """
 
     id: str
@@ -53,7 +54,7 @@ class Line:
     cautions: tuple[str, ...]
     postponed: tuple[str, ...]
     sentence: str
-    created: str
+    checked: str
     since: str
     past: tuple[tuple[str, str], ...]
     flip: str
@@ -89,7 +90,7 @@ def line(document: Document, link: str = "") -> Line:
         cautions=tuple(dict.fromkeys(cautions)),
         postponed=tuple(map(fmt.clean, document.provenance.postponed)),
         sentence=fmt.clean(reason.sentence(document)),
-        created=created,
+        checked=document.provenance.checked or created,
         since=history.since if history else created,
         past=tuple((each.created, each.word) for each in history.verdicts) if history else (),
         flip=flip,
@@ -152,7 +153,7 @@ class Day:
 def strip(row: Line, newest: datetime) -> tuple[Day, ...]:
     """The last days of a claim, the day of ``newest`` at the end."""
     past = [(at, word) for created, word in row.past if (at := fmt.moment(created))]
-    seen = fmt.moment(row.created)
+    seen = fmt.moment(row.checked)
     days = []
     for back in reversed(range(DAYS)):
         day = newest.date() - timedelta(days=back)
@@ -184,7 +185,7 @@ class VerdictList:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.lines = ordered(lines)
-        moments = [fmt.moment(row.created) for row in self.lines]
+        moments = [fmt.moment(row.checked) for row in self.lines]
         self.newest = max(filter(None, moments), default=None)
         scales = Counter(row.scale for row in self.lines)
         self.scale = max(scales, key=lambda scale: (scales[scale], scale), default=UNSCALED)

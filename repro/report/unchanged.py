@@ -1,6 +1,7 @@
 """Reports that are still what would be made: of the same claim and evidence, by the same code.
 
-Such a report is neither judged nor drawn again, and keeps the date at which its verdict was found.
+Such a report is neither judged nor drawn again, and keeps the date at which its verdict was found;
+its report.json also says when it was checked.
 What is compared is noted in the user's cache (`repro.kept`), with the digest of each file: a report
 that was edited, damaged or brought from elsewhere is made again.
 """
@@ -23,8 +24,9 @@ from repro.evidence.evidence import Evidence
 from repro.files import read_bytes
 from repro.judging.claim_parts import collect, shown_file
 from repro.judging.document import Document
+from repro.machine import now
 from repro.registry.registry import Past
-from repro.report.write import FAILED, JSON, LARGEST
+from repro.report.write import FAILED, JSON, LARGEST, document_text, replace
 from repro.specs.claim import Claim
 
 KIND = "report"
@@ -61,6 +63,17 @@ class KeptReports:
         rest = document.model_dump(mode="json", exclude={"provenance": {"created"}})
         self.keys.setdefault(place, digest(["document", rest]))
         return _unchanged(place, self.keys[place])
+
+    def checked(self, place: Path, document: Document) -> Document:
+        """The report in the folder ``place``, with the time at which it was found unchanged."""
+        provenance = document.provenance.model_copy(update={"checked": now()})
+        document = document.model_copy(update={"provenance": provenance})
+        note, content = kept.read(KIND, place), document_text(document).encode()
+        with suppress(OSError, KeyError):
+            note["files"][JSON.file] = hashlib.sha256(content).hexdigest()
+            replace(place / JSON.file, content)
+            kept.write(KIND, place, note)
+        return document
 
     def written(self, place: Path, files: Mapping[str, bytes]) -> None:
         """Note what was written to the folder ``place``, if it is known of what it was made."""

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from repro.files import (
     write_atomically,
 )
 from repro.judging.document import Document
+from repro.machine import cores
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
 from repro.report.index import Line, index, line
 from repro.report.kept_lines import KeptLines
@@ -75,6 +76,32 @@ def write_report(
     for name in without:
         (folder / FORMATS.get(name).file).unlink(missing_ok=True)
     return paths
+
+
+MANY = 4
+"""So many reports are worth the second that another process takes to start."""
+
+
+def rendered_apart(
+    documents: Sequence[Document], formats: Sequence[ReportFormat]
+) -> Iterator[Callable[[], dict[str, bytes]]]:
+    """What renders each document: where there are many, processes that have begun.
+
+    What fails in a process is rendered again here, where its place can be told.
+    """
+    here = [partial(rendered, document, formats) for document in documents]
+    if len(documents) < MANY or cores() < 2 or formats:
+        yield from here
+        return
+    from repro.running.pool import ProcessPool  # noqa: PLC0415 - most commands render one report
+
+    pool = ProcessPool(min(cores(), len(documents)))
+    try:
+        begun = [pool.submit(rendered, document) for document in documents]
+        for future, again in zip(begun, here, strict=True):
+            yield future.result if future.exception() is None else again
+    finally:
+        pool.terminate()
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:

@@ -200,7 +200,7 @@ def test_the_step_summary_is_appended(finished: Path, place: Path) -> None:
     run(finished, finished / "claims" / "tiny_rank.yaml", "--summary", summary)
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("before\n")
-    assert "above that of a tiny Softmax (tiny\\_rank) | quick |" in text
+    assert "above that of a tiny Softmax (tiny\\_rank) | CONTRADICTED | " in text
 
 
 def test_reports_that_cannot_be_written_are_noticed_before_training(place: Path) -> None:

@@ -57,7 +57,7 @@ def assert_told(document: Document, seed: int) -> None:
     assert summary([document]).count("\n|") == 3
     assert view(document).page_title
     if seed % DRAWN == 0:
-        files = {"report.html", "report.pdf", "report.json", "junit.xml"}
+        files = {"report.html", "report.pdf", "report.json", "junit.xml", "values.csv"}
         assert set(rendered(document)) == files
 
 

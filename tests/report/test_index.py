@@ -40,6 +40,7 @@ def night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Night:
     def verify(number: int) -> Verified:
         at = FIRST + timedelta(days=number)
         monkeypatch.setattr("repro.judging.claim_parts.now", at.isoformat)
+        monkeypatch.setattr("repro.report.unchanged.now", at.isoformat)
         claims = load_claims([tmp_path / "claims"], None, allow_code=False)
         options = Options(store=RunStore(tmp_path / "store"), reports=tmp_path / "reports")
         return verify_claims(claims, options)
@@ -162,7 +163,7 @@ def test_nothing_is_in_every_row(documents: dict[str, Document]) -> None:
 def test_a_strip_says_nothing_of_days_without_a_verdict(documents: dict[str, Document]) -> None:
     """Neither before the first one, nor after the last."""
     row = line(with_nights(documents["plif"]))
-    last = datetime.fromisoformat(row.created)
+    last = datetime.fromisoformat(row.checked)
     days = strip(row, last + timedelta(days=2))
     assert len(days) == DAYS
     assert [day.word for day in days[-2:]] == ["", ""]

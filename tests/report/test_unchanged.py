@@ -71,6 +71,7 @@ class Project:
             self._count(module, name, monkeypatch)
         self._nights = iter(range(1, 30))
         monkeypatch.setattr("repro.judging.claim_parts.now", self._now)
+        monkeypatch.setattr("repro.report.unchanged.now", self._now)
 
     def _count(self, module: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         real = getattr(module, name)
@@ -81,7 +82,7 @@ class Project:
 
         monkeypatch.setattr(module, name, counted)
         if name == "rendered":
-            monkeypatch.setattr("repro.verify.rendered", counted)
+            monkeypatch.setattr("repro.report.write.rendered", counted)
 
     def _now(self) -> str:
         return f"2026-11-{next(self._nights):02}T00:00:00+00:00"
@@ -108,14 +109,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def test_a_report_that_is_still_valid_is_kept_with_its_date(project: Project) -> None:
-    """Nothing is judged or drawn, and no byte differs: its verdict was found on that date."""
+    """Nothing is judged or drawn; its JSON alone says when it was checked, each time."""
     before, page = project.files(), project.reports / "index.html"
     page.unlink()
+    project.verify()
     document = project.verify()
     assert project.done == []
-    assert project.files() == before
-    assert json.loads(before["report.json"]) == document.model_dump(mode="json", by_alias=True)
-    assert document.provenance.created < project._now()
+    after = project.files()
+    said, first = json.loads(after.pop("report.json")), json.loads(before.pop("report.json"))
+    assert after == before
+    assert said == document.model_dump(mode="json", by_alias=True)
+    assert first["provenance"].pop("checked") == ""
+    assert first["provenance"]["created"] < said["provenance"].pop("checked") < project._now()
+    assert said == first
     assert "better" in page.read_text()
 
 
@@ -221,8 +227,10 @@ def test_what_is_watched_is_judged_and_not_drawn_again(
     )
     first = project.verify()
     assert project.done == ["document_of", "rendered"]
-    assert project.verify() == first
+    again = project.verify()
     assert project.done == ["document_of"]
+    assert again.provenance.checked > first.provenance.created
+    assert again == first.model_copy(update={"provenance": again.provenance})
 
 
 class Other:
