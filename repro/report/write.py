@@ -32,7 +32,7 @@ from repro.files import (
 from repro.judging.document import Document
 from repro.machine import cores
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
-from repro.report.index import Line, index, line
+from repro.report.index import Line, index
 from repro.report.kept_lines import KeptLines
 from repro.report.markdown import listed
 
@@ -200,7 +200,7 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
     """A line for each report, and what cannot be shown: its place and why."""
     lines: list[Line] = []
     broken: list[tuple[str, str]] = []
-    known = KeptLines(folder, LARGEST)
+    known = KeptLines(folder, LARGEST, read_document)
     found = (*folder.glob("*/*/report.json"), *folder.glob(f"*/*/{FAILED}"))
     for place in sorted({path.parent for path in found}):
         inside = place.relative_to(folder)
@@ -208,16 +208,13 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
             broken.append(((inside / FAILED).as_posix(), _first_line(place / FAILED)))
             continue
         try:
-            path, link = place / JSON.file, (inside / page()).as_posix()
-            lines.append(known.line(path, partial(_line, path, link)))
+            path = place / JSON.file
+            shown = page() if (place / page()).exists() else JSON.file
+            lines.append(known.line(path, (inside / shown).as_posix()))
         except SpecError as error:
             broken.append(((inside / "report.json").as_posix(), error.problems[0].what))
     known.write()
     return lines, broken
-
-
-def _line(path: Path, link: str) -> Line:
-    return line(read_document(path), link)
 
 
 def _first_line(path: Path) -> str:
