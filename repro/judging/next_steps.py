@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from repro.errors import ClaimError
 from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
 from repro.expectations.sequential import SEQUENTIAL
 from repro.expectations.verdict_words import Conclusion, Fault, Validity, Verdict
+from repro.files import claims, resolved
 from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
@@ -85,9 +87,15 @@ def _more_looks(claim: Claim, evidence: Evidence) -> doc.ScaleStep:
 
 
 def _verify(claim: Claim, scale: str, options: str = "") -> str:
-    """The command that verifies a claim, with consent to the code that it would run."""
+    """The command that verifies a claim, with consent to the code that it would run.
+
+    A claim that came with repro, and does not lie below the present folder, goes by its id.
+    """
     consent = "--allow-code" if any(claim.arms[name].code for name in claim.trained) else ""
-    words = ("repro verify", shown_file(claim.file), "--scale", scale, options, consent)
+    place = resolved(Path(claim.file))
+    elsewhere = place.is_relative_to(resolved(claims())) and not place.is_relative_to(Path.cwd())
+    named = claim.id if elsewhere else shown_file(claim.file)
+    words = ("repro verify", named, "--scale", scale, options, consent)
     return " ".join(filter(None, words))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +49,19 @@ def test_a_table_is_told_how_many_seeds_of_which_arm_it_needs() -> None:
     assert document.verdict.validity == "INCOMPLETE"
     assert advice(document) == ["Add 2 seeds of B to made.csv."]
     assert on_rows(planned, a=LOW, b=TOP).verdict.validity == "VALID"
+
+
+def test_a_packaged_claim_is_verified_again_by_its_id_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is not there; in the checkout the command names the file."""
+    place = Path(__file__).parents[2]
+    named = {place: "claims/mos_rank.yaml", tmp_path: "mos_rank"}
+    for folder, name in named.items():
+        monkeypatch.chdir(folder)
+        document = on_runs(claim("mos_rank"), ranks(HIGH), known=35)
+        assert document.changes[0].command is not None
+        assert document.changes[0].command.startswith(f"repro verify {name} --scale ")
 
 
 def test_a_failed_control_is_not_taken_for_a_damaged_file() -> None:
