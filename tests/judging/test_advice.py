@@ -56,10 +56,11 @@ def test_a_packaged_claim_is_verified_again_by_its_id_from_any_folder(
 ) -> None:
     """Its file is not there; in the checkout the command names the file."""
     place = Path(__file__).parents[2]
+    packaged = claim("mos_rank").model_copy(update={"file": str(place / "claims/mos_rank.yaml")})
     named = {place: "claims/mos_rank.yaml", tmp_path: "mos_rank"}
     for folder, name in named.items():
         monkeypatch.chdir(folder)
-        document = on_runs(claim("mos_rank"), ranks(HIGH), known=35)
+        document = on_runs(packaged, ranks(HIGH), known=35)
         assert document.changes[0].command is not None
         assert document.changes[0].command.startswith(f"repro verify {name} --scale ")
 
