@@ -27,7 +27,7 @@ from repro.evidence.csv_table import frame_table, read_table
 from repro.evidence.evidence import Evidence, TidyTable
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
-from repro.judging.history import History
+from repro.judging.history import PastVerdicts
 from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.report.formats import ReportFormat, added
@@ -286,8 +286,8 @@ def write_report(claim: Claim, document: Document, options: Options) -> tuple[Do
     return document, [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
 
 
-def _history(claim: Claim, options: Options) -> History:
-    return History(claim, options.store, options.results, options.keeps)
+def _history(claim: Claim, options: Options) -> PastVerdicts:
+    return PastVerdicts(claim, options.store, options.results, options.keeps)
 
 
 def _still_holds(claim: Claim, document: Document, options: Options) -> bool:

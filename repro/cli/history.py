@@ -41,14 +41,14 @@ def history(
 ) -> None:
     """What a claim came to, whenever that changed, and what was changed by then."""
     with problems(json=json):
-        from repro.judging.history import History
+        from repro.judging.history import PastVerdicts
 
         (loaded,) = load([claim], scale, allow_code=consented([claim], allow_code=allow_code))
         scales = [loaded.scale] if scale else loaded.declared
         place = open_store(store)
         named = {each: loaded.model_copy(update={"scale": each}) for each in scales}
         found = {
-            each: [entry.kept() for entry in History(of, place, results).log.read()]
+            each: [entry.kept() for entry in PastVerdicts(of, place, results).log.read()]
             for each, of in named.items()
         }
         if json:

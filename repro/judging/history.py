@@ -27,7 +27,7 @@ DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PastVerdicts:
     """The verdicts of a claim before, in a store; ``results`` are a user's own it is judged on.
 
     ``keeps``: a new verdict is kept, once its report is written. A store that cannot be read or
