@@ -64,6 +64,7 @@ _ASIDE = re.compile(r" \((?:(?:one-sided |two-sided )?p [=<>≤]|[^()]*interval)
 _BRACKETS = re.compile(r" \([^()]*\)")
 _CLAIM = re.compile(r"against the claim that (?:\([^()]*\)|\.\d|[^.;:(])*")
 _ENDS = re.compile(r": (?:the|it is) [^:]*?(?=\.?$)|, and the interval [^:]*?(?=\.?$)")
+_REFUSED = re.compile(r"^Not tested(?:, and |: )")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
@@ -225,7 +226,8 @@ def _matters(document: Document, found: Sequence[Result]) -> list[str]:
         return [*(f"{each.removesuffix('.')}, against the claim." for each in said), *said]
     deciding = [result for result in found if result.conclusion == word] or list(found[:1])
     if word != "INCONCLUSIVE" or deciding[0].conclusion != word:
-        return _first_sentences(document, deciding[0])
+        said = _first_sentences(document, deciding[0])
+        return [fmt.upper_first(_REFUSED.sub("", each)) for each in said]
     against = [result for result in deciding if leaning(result) == "against"]
     return [said for said in (_looks(document, against or deciding),) if said]
 

@@ -280,7 +280,7 @@ def _place(row: Line, claims: Counter[str]) -> tuple[int, str]:
 def _heading(rows: Sequence[Line], claims: Counter[str]) -> str:
     first = rows[0]
     if not first.paper:
-        return f"Own claims in {first.folder}"
+        return "Custom claims" + ("" if first.folder == "." else f" in {first.folder}")
     if claims[first.paper] == 1:
         return "Papers with one claim each" if len(rows) > 1 else first.cited
     return min((row.cited for row in rows), key=len)
