@@ -131,7 +131,7 @@ def test_two_indexes_at_once(
     others[0].join()
     text = (tmp_path / "index.html").read_text()
     for document in (first, second):
-        assert f"{document.claim.id}/{document.scale.name}/report.html" in text
+        assert f"{document.claim.id}/{document.scale.name}/report.json" in text
 
 
 def test_a_stopped_process_is_not_waited_for_long(

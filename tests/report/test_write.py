@@ -171,19 +171,20 @@ def test_a_folder_without_a_report_says_where_one_is(tmp_path: Path) -> None:
 
 
 def test_index(documents: dict[str, Document], tmp_path: Path) -> None:
-    """The index lists claims in order with links to their pages, and names what is broken."""
+    """Claims in order, with links to their pages or, where there is none, their JSON; what is broken."""
     for name in ("plif", "fair_mos", "mos_rank"):
         folder = tmp_path / documents[name].claim.id / "quick"
         folder.mkdir(parents=True)
         (folder / "report.json").write_text(document_text(documents[name]))
+    (tmp_path / "fair_mos" / "quick" / "report.html").touch()
     (tmp_path / "broken" / "quick").mkdir(parents=True)
     (tmp_path / "broken" / "quick" / "report.json").write_text("{")
     path = write_index(tmp_path)
     links = [a.get("href") for a in page(path).findall(".//li//a")]
     assert links == [
         "fair_mos/quick/report.html",
-        "lms_plif_regularization/quick/report.html",
-        "mos_rank/quick/report.html",
+        "lms_plif_regularization/quick/report.json",
+        "mos_rank/quick/report.json",
     ]
     text = page_text(path)
     assert "1 not judged, of 3 verdicts: 1 CONFIRMED, 1 CONTRADICTED, 1 INCONCLUSIVE." in text
