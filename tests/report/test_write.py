@@ -171,7 +171,7 @@ def test_a_folder_without_a_report_says_where_one_is(tmp_path: Path) -> None:
 
 
 def test_index(documents: dict[str, Document], tmp_path: Path) -> None:
-    """Claims in order, with links to their pages or, where there is none, their JSON; what is broken."""
+    """Claims in order, with links to their pages, or to their JSON; and what is broken."""
     for name in ("plif", "fair_mos", "mos_rank"):
         folder = tmp_path / documents[name].claim.id / "quick"
         folder.mkdir(parents=True)
