@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -51,6 +52,8 @@ def other_parts(document: Document) -> Parts | None:
     _, hidden = _split(document)
     return _table(document, hidden)
 
+
+_SHARE = re.compile(r", share (of \w+) ")
 
 Alike = tuple[Result, ...]
 """Parts that say the same of several arms."""
@@ -117,8 +120,8 @@ def _found(document: Document, result: Result) -> tuple[str, str]:
     """The effect, and its interval, as they are shown."""
     if result.scale == "none":
         share = "" if result.effect is None else fmt.share(result.effect)
-        unit = "of pairs" if result.kind == "separation" else "of seeds"
-        return (share, unit) if share else ("", "")
+        of = _SHARE.search(result.effect_label)
+        return (share, of[1] if of else "of seeds") if share else ("", "")
     effect = ""
     if result.effect is not None:
         effect = words.effect(document, result, result.effect, result.scale)
