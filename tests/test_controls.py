@@ -31,7 +31,7 @@ SEED = 20260406
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.verify.rendered", lambda document, formats: {})
+    monkeypatch.setattr("repro.report.write.rendered", lambda document, formats: {})
 
 
 def control(tmp_path: Path, nights: int, false: int = -1) -> tuple[Nights, Claim]:
