@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import controls
+import gallery
 import library
 import papers
 import speedruns
@@ -396,6 +397,7 @@ PAGES = {
     **papers.PAGES,
     **controls.PAGES,
     **speedruns.PAGES,
+    **gallery.PAGES,
 }
 
 if __name__ == "__main__":

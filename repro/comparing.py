@@ -66,6 +66,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         store=store,
         reports=comparison.reports,
         train=False,
+        keep=True,
         command=comparison.command,
     )
     before = [_former(comparison, drafts.ids[file.name]) for file in files]

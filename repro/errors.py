@@ -266,7 +266,10 @@ class DeviceError(ReproError):
 STATUS = 70
 """The exit status of a crash: `EX_SOFTWARE` of sysexits.h."""
 
-GRAVEST = (STATUS, 5, 4, 2, 1, 3)
+FLIPPED = 6
+"""The exit status where a verdict has another word than the last time, and not the expected one."""
+
+GRAVEST = (STATUS, 5, 4, 2, FLIPPED, 1, 3)
 """Statuses of which the first that is there is that of the command."""
 
 LONGEST = 300

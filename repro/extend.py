@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -65,14 +64,21 @@ def public(module: str, names: Mapping[str, str], name: str) -> Any:
     return getattr(import_module(place), attribute or name)
 
 
-class _OldPath(MetaPathFinder, Loader):
-    """Finds the modules of `MOVED`; each hands on what the new module has."""
+class _OldPath:
+    """Finds and loads the modules of `MOVED`; each hands on what the new module has.
+
+    It does without the base classes of `importlib.abc`, which take longer to import than repro.
+    """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
-        return ModuleSpec(name, self, is_package=True) if name in MOVED else None
+        loader: Any = self
+        return ModuleSpec(name, loader, is_package=True) if name in MOVED else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """The usual kind of module."""
 
     def exec_module(self, module: ModuleType) -> None:
         new = import_module(MOVED[module.__name__])

@@ -91,7 +91,7 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
         elif claim.exploratory:
             word, why = Word.UNUSABLE, EXPLORATORY
         if word is not Word.UNDECIDED or planned <= seeds or not more:
-            unwritten = write_report(claim, document, options)
+            document, unwritten = write_report(claim, document, options)
             status = gravest([word.status, *codes, *([5] if unwritten else [])])
             return Gated(word, why, document, status, (*said, *unwritten))
         tell(document)

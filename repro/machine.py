@@ -8,7 +8,6 @@ import shutil
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
@@ -22,6 +21,8 @@ NOT_INSTALLED = "not installed"
 @cache
 def package_version(package: str) -> str:
     """The version that is installed."""
+    from importlib import metadata  # noqa: PLC0415 - `repro --help` needs no version
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

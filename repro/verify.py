@@ -1,12 +1,13 @@
 """The two halves joined: load, plan, execute what is missing, gather, check, write.
 
-A user's own results are judged in the same way, without training.
+A user's own results are judged in the same way, without training. What a report that is still
+valid does without, the statistics above all, is imported when it is needed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,27 +25,27 @@ from repro.errors import (
 )
 from repro.evidence.csv_table import frame_table, read_table
 from repro.evidence.evidence import Evidence, TidyTable
-from repro.judging.assemble import check_claim, document_of
-from repro.judging.design_power import refuse_designs
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
-from repro.judging.judge import Judgement, agree_on_families, judge_claim, judge_in_family
-from repro.judging.registration import recorded, undecided
-from repro.machine import cores
-from repro.registry.registry import EXPLORATORY, UNDECLARED, Registry
+from repro.judging.history import PastVerdicts
+from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
-from repro.report.formats import ReportFormat, added, rendered
-from repro.report.write import FAILED, write_failure, write_files, write_index
+from repro.report.formats import ReportFormat, added
+from repro.report.unchanged import KeptReports
+from repro.report.write import FAILED, rendered_apart, write_failure, write_files, write_index
+from repro.running.budget import TimeBudget
 from repro.running.engine import RunOptions
 from repro.running.plan import Plan, make_plan
-from repro.running.pool import ProcessPool
-from repro.running.preflight import code_of_runs, require
 from repro.specs.claim import Claim
 from repro.specs.configuration import NamedCode
 from repro.store.run_store import RunStore
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from repro.judging.judge import Judgement
+    from repro.running.worker import Outcome
+    from repro.trainers.run import PlannedRun
 
 
 Tables = Mapping[str, TidyTable]
@@ -59,7 +60,8 @@ class Options(RunOptions):
     of the user's own, which is judged instead of runs. ``nightly`` adds seeds to sequential claims
     and takes fresh ones for negative controls; ``force`` trains designs that could hardly decide.
     ``formats`` names report formats that are written beside the usual ones.
-    ``write`` False judges and writes no report (`write_report` does).
+    ``write`` False judges and writes no report (`write_report` does), nor the history of verdicts.
+    ``keep`` says whether that is written; None where it trains.
     """
 
     reports: Path = field(kw_only=True)
@@ -70,6 +72,12 @@ class Options(RunOptions):
     force: bool = False
     formats: tuple[str, ...] = ()
     write: bool = True
+    keep: bool | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether verdicts are kept."""
+        return self.train if self.keep is None else self.keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,7 @@ class Verified:
     ``stopped`` are the claims that an error stopped: they have no document, and count in their
     families as not judged. ``trained`` runs were trained or measured now, and ``read`` ones of
     what programs had left; ``reused`` ones are as they were, ``damaged`` ones not whole.
+    ``postponed`` says which runs did not fit in the budget of time, and why.
     """
 
     documents: tuple[Document, ...]
@@ -89,6 +98,7 @@ class Verified:
     stopped: tuple[Stopped, ...] = ()
     damaged: int = 0
     read: int = 0
+    postponed: tuple[str, ...] = ()
 
 
 def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
@@ -102,15 +112,17 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     trained and a corpus, the device, memory or room for it is not there, StoreUnreachableError
     when the store is not.
     """
-    agree_on_families(claims)
+    _agree_on_families(claims)
     formats = added(options.formats, allow_code=options.allow_code)
     tables = _tables(claims, options)
     registry = Registry(options.store, make=options.train)
     stopped: list[Stopped] = []
     named = {subject(claim): claim for claim in claims}
     claims, planned = _planned(claims, registry, options, stopped)
-    trained, read, failures = _trained(planned, claims, options, stopped)
+    done = _trained(planned, claims, options, stopped)
+    reports = KeptReports(use=options.write and not formats and not done.postponed)
     judged: list[Judgement] = []
+    documents: dict[str, Document] = {}
     missing: set[str] = set()
     damaged: set[str] = set()
     for claim in claims:
@@ -118,8 +130,11 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
             evidence = _evidence(claim, tables[claim.id], options)
             missing |= evidence.keys("missing", "stale")
             damaged |= evidence.keys("damaged")
-            judged.append(_judged(claim, evidence, registry, options))
-    documents, unwritten = _reported(judged, options, formats, stopped)
+            if document := _unchanged(claim, evidence, registry, options, reports):
+                documents[subject(claim)] = reports.checked(_folder(claim, options), document)
+            else:
+                judged.append(_judged(claim, evidence, registry, options))
+    unwritten = _reported(judged, options, formats, stopped, reports, documents, done.postponed)
     with apart("failed.txt", stopped):
         for each in stopped:
             if failed := named.get(each.subject):
@@ -128,14 +143,15 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
         with apart("index.html", stopped):
             write_index(options.reports)
     return Verified(
-        documents,
-        trained,
-        len(planned.runs) - trained - read - len(missing) - len(damaged),
+        tuple(documents[subject(each)] for each in claims if subject(each) in documents),
+        done.trained,
+        len(planned.runs) - done.trained - done.read - len(missing) - len(damaged),
         len(missing),
-        (*failures, *unwritten),
+        (*done.failures, *unwritten),
         tuple(stopped),
         len(damaged),
-        read,
+        done.read,
+        _told(done.postponed, planned.missing),
     )
 
 
@@ -151,16 +167,24 @@ def _planned(
         return claims, plan_runs((), options.store)
     claims = with_seeds_due(claims, registry, stopped, tonight=options.nightly)
     planned = plan_runs(claims, options.store, workers=options.workers)
-    if options.train:
-        places = {use: code.arm for use, (_, code) in code_to_run(claims, planned).items()}
-        require_code(code_of_runs(planned.missing), options.allow_code, places)
-        if not options.force:
-            refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
-        require(planned.missing, options)
+    if options.train and planned.missing:
+        _see_that_it_can_run(claims, planned, options)
     _make_folder(options.reports)
     for claim in claims:
         registry.register(claim)
     return claims, planned
+
+
+def _see_that_it_can_run(claims: Sequence[Claim], planned: Plan, options: Options) -> None:
+    """Refuse code without consent, designs that could hardly decide, and what is not there."""
+    from repro.judging.design_power import refuse_designs
+    from repro.running.preflight import code_of_runs, require
+
+    places = {use: code.arm for use, (_, code) in code_to_run(claims, planned).items()}
+    require_code(code_of_runs(planned.missing), options.allow_code, places)
+    if not options.force:
+        refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
+    require(planned.missing, options)
 
 
 def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
@@ -172,11 +196,13 @@ def code_to_run(claims: Sequence[Claim], plan: Plan) -> dict[str, tuple[str, Nam
     """What is to be imported of others for the missing runs of ``claims``, and an arm of it."""
     missing = {planned.run.key for planned in plan.missing}
     found: dict[str, tuple[str, NamedCode]] = {}
-    for claim in claims:
+    for claim in claims if missing else ():
         for name in claim.trained:
-            keys = {claim.run(name, number).key for number in claim.numbers(name)}
-            for code in claim.arms[name].code if keys & missing else ():
-                found.setdefault(code.use, (name, code))
+            code = claim.arms[name].code
+            numbers = claim.numbers(name) if code else ()
+            if not missing.isdisjoint(claim.run(name, number).key for number in numbers):
+                for each in code:
+                    found.setdefault(each.use, (name, each))
     return found
 
 
@@ -189,6 +215,9 @@ def with_seeds_due(
     claims: Sequence[Claim], registry: Registry, stopped: list[Stopped], *, tonight: bool = False
 ) -> list[Claim]:
     """The claims with the seeds that they should have now, new ones among them ``tonight``."""
+    if tonight:
+        from repro.judging.registration import undecided
+
     due = []
     for claim in claims:
         with apart(subject(claim), stopped, (ReproError, OSError)):
@@ -201,34 +230,69 @@ def with_seeds_due(
     return due
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """How many runs were trained, and read; what failed in words, and what was postponed."""
+
+    trained: int = 0
+    read: int = 0
+    failures: tuple[str, ...] = ()
+    postponed: tuple[Outcome, ...] = ()
+
+
 def _trained(
     planned: Plan, claims: Sequence[Claim], options: Options, stopped: list[Stopped]
-) -> tuple[int, int, tuple[str, ...]]:
-    """Run what is missing; how many runs were done, and read, and what failed in words."""
+) -> _Done:
+    """Run what is missing, as far as the budget of time goes."""
     if not options.train or not planned.missing:
-        return 0, 0, ()
+        return _Done()
     from repro.running.execute import execute_with
 
     with apart("training", stopped, (ReproError, OSError)):
         try:
-            done, failed = execute_with(options, planned.missing, planned.proven)
+            budget = _budget(planned, options)
+            done, failed = execute_with(options, planned.missing, planned.proven, budget)
             options.store.prepare()  # what is judged next is what was trained
-            return len(done.done), len(done.read), failed
+            return _Done(len(done.done), len(done.read), failed, done.postponed)
         except OwnPartError as error:  # a mistake in a configuration, and nothing was run
             raise OwnPartError(_in_arms(error.found, claims)) from None
         except DataError as error:
-            return 0, 0, (str(error),)
-    return 0, 0, ()
+            return _Done(failures=(str(error),))
+    return _Done()
 
 
-def write_report(claim: Claim, document: Document, options: Options) -> list[str]:
-    """Write the report of a claim that was judged, and the index; what could not be written."""
+def _budget(planned: Plan, options: Options) -> TimeBudget | None:
+    """The budget of time, which knows how long the runs took that the store has."""
+    if options.budget is None:
+        return None
+    budget = TimeBudget(options.budget)
+    there = (each.planned.run for each in planned.runs if each.state == "complete")
+    budget.learn(options.store, there)
+    return budget
+
+
+def write_report(claim: Claim, document: Document, options: Options) -> tuple[Document, list[str]]:
+    """Write the report of a claim that was judged, its history, and the index.
+
+    Gives the document with the history, and what could not be written.
+    """
     formats = added(options.formats, allow_code=options.allow_code)
     stopped: list[Stopped] = []
-    unwritten = _write([(claim, document)], options, formats, stopped)
+    document = _history(claim, options).joined(document)
+    none = KeptReports(use=False)
+    (document,), unwritten = _write([(claim, document)], options, formats, stopped, none)
     with apart("index.html", stopped):
         write_index(options.reports)
-    return [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
+    return document, [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
+
+
+def _history(claim: Claim, options: Options) -> PastVerdicts:
+    return PastVerdicts(claim, options.store, options.results, options.keeps)
+
+
+def _still_holds(claim: Claim, document: Document, options: Options) -> bool:
+    """Whether a report of the same evidence says of the past what it would say now."""
+    return not document.provenance.postponed and _history(claim, options).is_told(document)
 
 
 def _reported(
@@ -236,16 +300,58 @@ def _reported(
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
-) -> tuple[tuple[Document, ...], list[str]]:
-    """Write the reports; the documents, and what could not be written."""
+    reports: KeptReports,
+    documents: dict[str, Document],
+    postponed: Sequence[Outcome],
+) -> list[str]:
+    """Write the reports, and add their documents to ``documents``; what could not be written."""
+    if not judged:
+        return []
+    from repro.judging.assemble import document_of
+    from repro.judging.judge import judge_in_family
+
     found: list[tuple[Claim, Document]] = []
     for judgement in judged:
-        with apart(subject(judgement.claim), stopped):
-            whole = judge_in_family(judgement, judged)
-            found.append((judgement.claim, document_of(whole, command=options.command)))
-    unwritten = _write(found, options, formats, stopped) if options.write else []
+        claim = judgement.claim
+        with apart(subject(claim), stopped):
+            document = document_of(judge_in_family(judgement, judged), command=options.command)
+            document = _with_postponed(document, claim, postponed)
+            kept = reports.of_document(_folder(claim, options), document)
+            if kept and _still_holds(claim, kept, options):
+                documents[subject(claim)] = reports.checked(_folder(claim, options), kept)
+            elif options.write:
+                found.append((claim, _history(claim, options).joined(document)))
+            else:
+                documents[subject(claim)] = document
+    written, unwritten = _write(found, options, formats, stopped, reports)
     failed = {each.subject for each in stopped}
-    return tuple(document for claim, document in found if subject(claim) not in failed), unwritten
+    for (claim, _), document in zip(found, written, strict=True):
+        if subject(claim) not in failed:
+            documents[subject(claim)] = document
+    return unwritten
+
+
+def _with_postponed(document: Document, claim: Claim, postponed: Sequence[Outcome]) -> Document:
+    """The document with what of its claim did not fit in the budget of time."""
+    runs = list(claim.runs()) if postponed else []
+    keys = {planned.run.key for planned in runs}
+    texts = _told([each for each in postponed if each.key in keys], runs)
+    provenance = document.provenance.model_copy(update={"postponed": texts})
+    return document.model_copy(update={"provenance": provenance})
+
+
+def _told(outcomes: Sequence[Outcome], runs: Sequence[PlannedRun]) -> tuple[str, ...]:
+    """In words what became of runs."""
+    if not outcomes:
+        return ()
+    from repro.running.execute import told
+
+    return told(outcomes, runs)
+
+
+def _folder(claim: Claim, options: Options) -> Path:
+    """Where the report of a claim is."""
+    return options.reports / claim.id / claim.scale
 
 
 def _write(
@@ -253,43 +359,25 @@ def _write(
     options: Options,
     formats: Sequence[ReportFormat],
     stopped: list[Stopped],
-) -> list[str]:
-    """Render and write; what could not be written."""
+    reports: KeptReports,
+) -> tuple[list[Document], list[str]]:
+    """Render and write, and keep each verdict; the documents, and what could not be written."""
+    written: list[Document] = []
     unwritten: list[str] = []
-    for claim, files in _rendered(found, formats):
-        folder = options.reports / claim.id / claim.scale
+    drawn = rendered_apart([document for _, document in found], formats)
+    for (claim, document), files in zip(found, drawn, strict=True):
+        folder, kept = _folder(claim, options), document
         with apart(subject(claim), stopped):
             try:
-                write_files(files(), folder)
+                made = files()
+                write_files(made, folder)
                 (folder / FAILED).unlink(missing_ok=True)
+                reports.written(folder, made)
+                kept = _history(claim, options).keep(document)
             except OSError as error:
                 unwritten.append(f"{folder}: {error.strerror or error}")
-    return unwritten
-
-
-def _rendered(
-    found: Sequence[tuple[Claim, Document]], formats: Sequence[ReportFormat]
-) -> Iterator[tuple[Claim, Callable[[], dict[str, bytes]]]]:
-    """Each claim with what renders its document: where there are many, processes that have begun.
-
-    What fails in a process is rendered again here, where its place can be told.
-    """
-    here = [partial(rendered, document, formats) for _, document in found]
-    if len(found) < MANY or cores() < 2 or formats:
-        for (claim, _), files in zip(found, here, strict=True):
-            yield claim, files
-        return
-    pool = ProcessPool(min(cores(), len(found)))
-    try:
-        begun = [pool.submit(rendered, document) for _, document in found]
-        for (claim, _), future, again in zip(found, begun, here, strict=True):
-            yield claim, future.result if future.exception() is None else again
-    finally:
-        pool.terminate()
-
-
-MANY = 4
-"""So many reports are worth the second that another process takes to start."""
+        written.append(kept)
+    return written, unwritten
 
 
 def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
@@ -298,14 +386,39 @@ def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
     return gather(claim, options.store, tables)
 
 
+def _agree_on_families(claims: Sequence[Claim]) -> None:
+    """ClaimError where claims of one family declare different members or methods."""
+    if any(claim.family for claim in claims):
+        from repro.judging.judge import agree_on_families
+
+        agree_on_families(claims)
+
+
+def _unchanged(
+    claim: Claim, evidence: Evidence, registry: Registry, options: Options, reports: KeptReports
+) -> Document | None:
+    """The report of a claim, if it would be the same; never where a look goes on record."""
+    if registry.watches(claim) or claim.family is not None:
+        return None
+    past = _unrecorded(claim, options) or registry.past(claim)
+    kept = reports.of_evidence(_folder(claim, options), claim, evidence, past, options.command)
+    return kept if kept and _still_holds(claim, kept, options) else None
+
+
+def _unrecorded(claim: Claim, options: Options) -> Past | None:
+    """The past of a claim that leaves no record: written from its results, or of own results."""
+    if claim.exploratory:
+        return EXPLORATORY
+    return None if options.results is None else UNDECLARED
+
+
 def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
     """The claim judged alone, and this look on record; a user's own results leave no record."""
-    judgement = judge_claim(claim, evidence)
-    if claim.exploratory:
-        return replace(judgement, past=EXPLORATORY)
-    if options.results is not None:
-        return replace(judgement, past=UNDECLARED)
-    return recorded(judgement, registry)
+    from repro.judging.judge import judge_claim
+    from repro.judging.registration import recorded
+
+    judgement, past = judge_claim(claim, evidence), _unrecorded(claim, options)
+    return recorded(judgement, registry) if past is None else replace(judgement, past=past)
 
 
 def judge(claim: Claim, frame: pd.DataFrame) -> Document:
@@ -316,6 +429,8 @@ def judge(claim: Claim, frame: pd.DataFrame) -> Document:
     """
     if not hasattr(frame, "columns"):
         raise ClaimError(f"results are a pandas frame, not {type(frame).__name__}")
+    from repro.judging.assemble import check_claim
+
     evidence = from_table(claim, frame_table(frame, table_schema(claim, measured(claim))))
     return check_claim(claim, evidence, past=UNDECLARED)
 

@@ -108,6 +108,7 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own runs."""
     monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("REPRO_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,7 @@ def test_the_commands_are_these() -> None:
     names = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
     assert names == {
         "verify", "compare", "new", "check", "gate", "plan", "measure", "tune", "audit", "rank",
-        "similarity", "report", "schema", "corpus", "doctor", "try",
+        "similarity", "report", "history", "diff", "schema", "corpus", "doctor", "try",
     }  # fmt: skip
     (runs,) = app.registered_groups
     assert runs.typer_instance is not None
@@ -88,7 +88,10 @@ def test_an_unknown_public_name_is_an_attribute_error() -> None:
         _ = repro.nothing
 
 
-@pytest.mark.parametrize("heavy", ["torch", "numpy", "scipy", "pandas", "matplotlib", "typst"])
+HEAVY = ["torch", "numpy", "scipy", "pandas", "matplotlib", "typst", "pydantic", "yaml", "rich"]
+
+
+@pytest.mark.parametrize("heavy", HEAVY)
 def test_help_loads_nothing_heavy(heavy: str) -> None:
     """`repro --help` is quick because it imports no heavy package."""
     program = f"import sys; sys.modules['{heavy}'] = None; from repro.cli import main; main()"
@@ -97,6 +100,13 @@ def test_help_loads_nothing_heavy(heavy: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "verify" in done.stdout
+
+
+def test_help_says_the_whole_sentence_of_each_command() -> None:
+    """No summary is cut at the width of a terminal."""
+    shown = " ".join(call("--help").stdout.split())
+    assert "..." not in shown.replace("[ARGS]...", "")
+    assert "Train what is missing, judge the claims, and write their reports." in shown
 
 
 def test_a_mistyped_command_is_corrected() -> None:
@@ -182,7 +192,7 @@ def test_report_renders_again_what_verify_wrote(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "first" / "report.json", tmp_path / "second")
     done = said("report", tmp_path / "second" / "report.json")
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 4
+    assert len(done.stdout.splitlines()) == 5
     for path in written:
         assert path.read_bytes() == (tmp_path / "second" / path.name).read_bytes(), path.name
 
@@ -219,15 +229,22 @@ def tabled(folder: Path) -> Path:
 
 
 def test_verify_prints_one_line_a_sentence_and_makes_folders(tmp_path: Path) -> None:
-    """A label of two lines is printed on one, and the folder of a summary is made."""
+    """A label of two lines is printed on one, a part too; the folder of a summary is made."""
     summary = tmp_path / "reports" / "new" / "summary.md"
     where = ("--store", tmp_path / "store", "--reports", tmp_path / "reports")
     done = said("verify", tabled(tmp_path), *where, "--summary", summary)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert len(lines) == 4
+    assert [line[:4] for line in lines] == [
+        "tabl",
+        "  Bo",
+        "  - ",
+        "  - ",
+        f"  {tmp_path}"[:4],
+        "noth",
+    ]
     assert "New and better" in lines[1]
-    assert summary.read_text(encoding="utf-8").startswith("| Claim |")
+    assert summary.read_text(encoding="utf-8").startswith("## ")
 
 
 def test_a_summary_below_a_file_is_a_message(tmp_path: Path) -> None:

@@ -11,18 +11,20 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner, Result
 
+import repro.judging.assemble
 import repro.judging.design_power
+import repro.judging.judge
+import repro.report.write
 import repro.specs.load
 import repro.specs.scaled
-import repro.verify
 from repro.cli import app
 from repro.errors import StoreError
 from tests.faults.tables import FAMILY, table_claim
 
 STAGES = {
-    "judging": (repro.verify, "judge_claim"),
-    "document": (repro.verify, "document_of"),
-    "writing": (repro.verify, "rendered"),
+    "judging": (repro.judging.judge, "judge_claim"),
+    "document": (repro.judging.assemble, "document_of"),
+    "writing": (repro.report.write, "rendered"),
 }
 
 
@@ -66,14 +68,14 @@ def test_a_claim_that_crashes_takes_no_other_with_it(
     assert [one["claim"]["id"] for one in json.loads(done.stdout)] == [other]
     folder = tmp_path / "reports" / other / "quick"
     assert {each.name for each in folder.iterdir()} == {
-        "report.json", "report.html", "report.pdf", "junit.xml",
+        "report.json", "report.html", "report.pdf", "junit.xml", "values.csv",
     }  # fmt: skip
     index = (tmp_path / "reports" / "index.html").read_text()
-    assert "Not judged, or not to be read" in index
+    assert "Not judged" in index
     assert f"{victim}/quick/failed.txt" in index
     assert f"{other}/quick/report.html" in index
     text = (tmp_path / "summary.md").read_text()
-    assert f"**Not judged: {victim} (quick).** repro itself failed: KeyError" in text
+    assert f"### Not judged\n\n- **{victim} (quick).** repro itself failed: KeyError" in text
     assert f"({other})" in text
     suite = ET.parse(failed.with_name("junit.xml")).getroot()[0]
     assert (suite.get("name"), suite.get("errors"), suite.get("tests")) == (
@@ -90,6 +92,7 @@ def test_after_a_crash_an_older_report_is_not_shown_as_the_verdict(
     table_claim(tmp_path, "first")
     assert verify(tmp_path).exit_code == 0
     with monkeypatch.context() as patch:
+        patch.setenv("REPRO_CACHE", "/dev/null")  # else the older report is still valid
         crashing(patch, "judging", ZeroDivisionError("x"), "first")
         assert verify(tmp_path).exit_code == 70
     index = tmp_path / "reports" / "index.html"

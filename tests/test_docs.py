@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from repro.cli import app
+from repro.cli.verify import tell
 from repro.expectations.kinds import Expectation
 from repro.expectations.verdict_words import Agreement, Conclusion, FlagKind, Validity
+from repro.report.write import read_document as read_report
 from repro.schema.messages import all_kinds
 from repro.schema.yaml import read_document
 from repro.specs.load import load_claim
@@ -120,7 +122,8 @@ def test_every_reason_for_fragility_is_listed() -> None:
 
 
 def test_every_exit_status_is_listed() -> None:
-    """The eight exit codes have a row each."""
+    """The nine exit codes have a row each; a gate has a word in place of one."""
+    assert "| 6 |" in page("reference/exit-status")
     for status in (0, 1, 2, 3, 4, 5, 70, 130):
         assert f"| {status} |" in page("reference/exit-status")
         assert re.search(rf"\| ([\d, ]+, )?{status}(,[\d, ]+)? \|", page("how-to/gate"))
@@ -175,14 +178,32 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
     assert "0.73 lower than without mixup" in done.stdout
 
 
-def test_the_readmes_first_verdict_is_what_it_prints(tmp_path: Path) -> None:
-    """A stranger who has installed the package types one command, and sees these lines."""
+def test_the_readme_prints_what_its_first_command_does(capsys: pytest.CaptureFixture[str]) -> None:
+    """A stranger with a bare clone sees these lines; those of the committed report of the claim."""
     first, *_ = examples("console", README.read_text(encoding="utf-8"))
-    installed, command, *printed = first.splitlines()
+    command, *printed, done, tested = first.splitlines()
+    assert command == "$ ./dev verify claims/mos_rank.yaml"
+    place = Path("reports/mos_rank/quick")
+    tell(
+        read_report(ROOT / "reports/library/mos_rank/quick/report.json"),
+        place / "report.html",
+        err=False,
+    )
+    assert printed == capsys.readouterr().out.splitlines()
+    assert done == "15 runs trained or measured, 0 as they were"
+    assert tested == "$ ./dev test"
+
+
+def test_the_readme_prints_what_compare_says(tmp_path: Path) -> None:
+    """Whoever has installed the package types one command about the table, and sees these lines."""
+    text = README.read_text(encoding="utf-8")
+    (table,), (_, block, _) = examples("csv", text), examples("console", text)
+    installed, command, *printed = block.splitlines()
     assert installed.startswith("$ pip install ")
+    (tmp_path / "mixup.csv").write_text(table, encoding="utf-8")
     with chdir(tmp_path):
         done = repro(*command.removeprefix("$ repro ").split())
-    assert (done.returncode, done.stdout.splitlines()[: len(printed)]) == (0, printed), done.stderr
+    assert (done.returncode, done.stdout.splitlines()) == (0, printed), done.stderr
 
 
 def test_the_costs_on_a_gpu_are_of_code_that_is_there() -> None:

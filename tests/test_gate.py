@@ -117,7 +117,7 @@ def test_a_small_gain_takes_the_seeds_that_it_needs(
         written.append(document)
         return rendered(document, *formats)
 
-    monkeypatch.setattr("repro.verify.rendered", counted)
+    monkeypatch.setattr("repro.report.write.rendered", counted)
     file = claim(tmp_path, 0.12, most=40)
     done = gated(file, "--json")
     found = json.loads(done.stdout)
@@ -159,7 +159,9 @@ def test_an_edited_program_is_another_candidate(tmp_path: Path) -> None:
     program.write_text(program.read_text().replace("2.0 +", "1.9 +"), encoding="utf-8")
     done = gated(file)
     assert (last_line(done), done.returncode) == ("UNUSABLE", 4)
-    told = done.stdout.splitlines()[0]
+    flip, told, *_ = done.stdout.splitlines()
+    assert flip.startswith("Was CONFIRMED on ")
+    assert flip.endswith(", now STALE: train.py was edited; five seeds were removed.")
     assert told.startswith("what decides was changed when results of 'candidate' were there (arms.")
     assert told.endswith(": give the claim a new id")  # nothing has run, so that any seed is new
     assert "runs to do" not in done.stderr
@@ -233,7 +235,7 @@ def test_a_change_that_changes_nothing_is_unusable(tmp_path: Path) -> None:
     program(tmp_path, "error = 2.0 + random.Random(given.seed).gauss(0, 0.1)")
     done = gated(file)
     assert (last_line(done), done.returncode) == ("UNUSABLE", 4)
-    assert "copied values" in done.stdout
+    assert "INVALID: Copied values: " in done.stdout
 
 
 def test_a_candidate_that_diverges_is_not_rejected(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def draws(mean: float, n: int = 31, sd: float = 0.3, seed: int = SEED) -> list[f
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.verify.rendered", lambda document, formats: {})
+    monkeypatch.setattr("repro.report.write.rendered", lambda document, formats: {})
 
 
 def margin_claim(**changes: object) -> Claim:

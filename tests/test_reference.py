@@ -110,11 +110,25 @@ def test_every_command_and_option_is_listed() -> None:
 
 
 def test_the_picture_in_the_readme_is_there_and_small() -> None:
-    """A PNG that the README shows, of less than 200 KB; `docs/picture.py` draws it."""
+    """A PNG that the README shows, of less than 150 kB; `docs/picture.py` draws it."""
     picture = ROOT / "docs" / "report.png"
     assert 'src="docs/report.png"' in (ROOT / "README.md").read_text(encoding="utf-8")
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size < 200_000
+    assert picture.stat().st_size < 150_000
+
+
+def test_the_gallery_has_every_committed_report_and_three_pictures() -> None:
+    """A line each, with a link where the page is committed; each picture is below 100 kB."""
+    text = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    pages = {path: path.with_name("report.html") for path in generator().gallery.paths()}
+    assert len(pages) > 50
+    assert sum(line.startswith("| ") for line in text.splitlines()) > len(pages)
+    for html in pages.values():
+        link = f"](../{html.relative_to(ROOT).as_posix()})"
+        assert (link in text) == html.exists()
+    pictures = [ROOT / "docs" / name for name in re.findall(r"\(([\w-]+\.png)\)", text)]
+    assert len(pictures) == 3
+    assert all(picture.stat().st_size < 100_000 for picture in pictures)
 
 
 def test_the_glossary_has_each_word_once_in_order() -> None:

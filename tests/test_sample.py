@@ -1,9 +1,10 @@
-"""The committed sample is what its committed evidence gives: ten claims on real text."""
+"""The committed reports on real text are what their committed evidence gives."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from repro.store.run_store import RunStore
 from repro.verify import Options, verify_claims
 
 ROOT = Path(__file__).parents[1]
-SAMPLE = ROOT / "reports" / "sample"
+SAMPLE, LIBRARY = ROOT / "reports" / "sample", ROOT / "reports" / "library"
 CLAIMS = (
     *("mos_rank", "fair_mos", "lms_plif_regularization", "softmax_bottleneck", "mos_beats_moc_ptb"),
     *(
@@ -35,7 +36,7 @@ def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
 
     After a change of words: `./dev verify mos_rank fair_mos ... --scale bench --no-train
     --store reports/sample/store --reports reports/sample`, with all ten ids; only the first three
-    keep their report.pdf, and `./dev report FOLDER --no-pdf` renders the others without it.
+    keep more than their report.json.
     """
     claims = load_claims([Path(name) for name in CLAIMS], "bench")
     store = shutil.copytree(SAMPLE / "store", tmp_path / "store")  # a judge may write to its ledger
@@ -43,6 +44,20 @@ def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
     for again in verify_claims(claims, options).documents:
         committed = read_document(SAMPLE / again.claim.id / "bench" / "report.json")
         assert without_provenance(again) == without_provenance(committed)
+
+
+def test_the_library_at_bench_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
+    """The same of the claims whose runs are in one archive, without weights."""
+    with tarfile.open(LIBRARY / "bench-runs.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    names = sorted(path.name for path in (tmp_path / "store" / "looks").iterdir())
+    assert len(names) == 27
+    options = Options(RunStore(tmp_path / "store"), reports=tmp_path / "reports", train=False)
+    for again in verify_claims(load_claims([*map(Path, names)], "bench"), options).documents:
+        committed = read_document(LIBRARY / again.claim.id / "bench" / "report.json")
+        assert without_provenance(again) == without_provenance(committed)
+        names.remove(again.claim.id)
+    assert names == []
 
 
 @pytest.mark.parametrize("name", CLAIMS)

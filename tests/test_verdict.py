@@ -139,3 +139,11 @@ def test_a_crash_is_graver_than_anything(code):
     assert exit_code([], stopped=[code]) == code
     assert exit_code([(valid(CONTRADICTED), CONFIRMED)], stopped=[4]) == 4
     assert exit_code([(valid(CONTRADICTED), CONFIRMED)], infrastructure=True, stopped=[4]) == 5
+
+
+def test_a_flip_is_graver_than_the_verdict_and_less_than_what_is_not_judged():
+    """6 before 1 and 3, after whatever says that something could not be judged."""
+    undecided = [(valid(INCONCLUSIVE), CONFIRMED), (valid(CONTRADICTED), CONFIRMED)]
+    assert exit_code(undecided, flipped=True) == 6
+    assert exit_code(undecided, flipped=True, stopped=[2]) == 2
+    assert exit_code(undecided, flipped=True, infrastructure=True) == 5

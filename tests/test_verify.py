@@ -17,11 +17,11 @@ from repro.evidence.csv_table import TableFile
 from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.report.formats import rendered
-from repro.report.write import read_document
+from repro.report.write import MANY, read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim, load_claims
 from repro.store.run_store import RunStore
-from repro.verify import MANY, Options, plan_runs, verify_claims
+from repro.verify import Options, plan_runs, verify_claims
 from tests.evidence.tidy import MOS, RANKS, printed_softmax, rank_csv
 from tests.judging.evidence import claim
 
@@ -50,7 +50,8 @@ def test_own_results_are_judged_without_torch(tmp_path: Path) -> None:
     """A CSV gives a verdict and a report; nothing is trained, and torch is not needed."""
     done = run(tmp_path, CLAIM, "--results", results(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "mos_rank (quick): VALID, CONFIRMED (one-sided 5%), fragile: canary" in done.stdout
+    rate = "error rate at most 5 % if the test's assumptions hold"
+    assert f"mos_rank (quick): VALID, CONFIRMED ({rate}), fragile: canary" in done.stdout
     assert f"nothing trained: the values are those of {tmp_path / 'mine.csv'}" in done.stdout
     folder = tmp_path / "reports" / "mos_rank" / "quick"
     assert (folder / "report.pdf").is_file()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
+
+from repro.running.budget import seconds_of
+from tests.commands import repro
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -76,18 +80,18 @@ def test_the_nightly_keeps_its_runs_whatever_the_verdicts() -> None:
     assert save["with"]["key"].startswith(restore["with"]["restore-keys"])
 
 
-def test_the_nightly_does_not_begin_anew_in_silence() -> None:
+def test_the_nightly_does_not_silently_begin_again() -> None:
     """Without the runs of earlier nights it fails, but for the first night and on request."""
     nightly = steps(ROOT / ".github" / "workflows" / "nightly.yml")
     names = [step.get("name", "") for step in nightly]
-    refusal = nightly[names.index("Do not begin anew in silence")]
+    refusal = nightly[names.index("Do not silently begin again")]
     assert nightly[names.index("Restore the runs of earlier nights")]["id"] == "restore"
     assert refusal["if"] == (
         "github.run_number > 1 && steps.restore.outputs.cache-matched-key == '' "
         "&& inputs.restart != true"
     )
     assert "exit 1" in refusal["run"]
-    assert names.index("Do not begin anew in silence") < names.index("Set up")
+    assert names.index("Do not silently begin again") < names.index("Set up")
 
 
 def by_name(name: str) -> dict[str, Any]:
@@ -106,18 +110,17 @@ def test_the_speedruns_may_have_any_verdict_and_no_error(
 ) -> None:
     """As GitHub runs a step, with a program that ends with the status."""
     program = tmp_path / "dev"
-    program.write_text(f'#!/bin/sh\necho "$@" > "$4"\nexit {status}\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\necho "$@" > asked\nexit {status}\n', encoding="utf-8")
     program.chmod(0o755)
     script = by_name("Judge the speedruns")["run"]
     ended = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=tmp_path,
-        env={**os.environ, "GITHUB_STEP_SUMMARY": "summary"},
         check=False,
     )
     assert ended.returncode == ends_with
-    asked = (tmp_path / "summary").read_text(encoding="utf-8")
-    assert asked == "verify claims/speedruns --summary summary\n"
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert asked == "verify claims/speedruns --reports reports/speedruns\n"
 
 
 def verified(bench: bool) -> list[str]:
@@ -146,19 +149,24 @@ def test_the_nightly_takes_every_claim_that_has_the_scale(scale: str) -> None:
     assert [path for path in having if not {path, *path.parents} & set(named)] == []
 
 
-def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
+def test_the_nightly_verifies_every_claim_in_its_time() -> None:
     """Papers and own claims, the library and the speedruns; nightly ones by a command alone."""
-    commands = [
-        step.get("run", "") for step in steps(ROOT / ".github" / "workflows" / "nightly.yml")
-    ]
+    nightly = steps(ROOT / ".github" / "workflows" / "nightly.yml")
+    commands = [step.get("run", "") for step in nightly]
     folders = [f"claims/{name}" for name in ("lim2018", "parthiban2021", "yang2018")]
-    summary = '--summary "$GITHUB_STEP_SUMMARY"'
     assert [line for line in commands if "verify" in line] == [
-        f"./dev verify claims/*.yaml {' '.join(folders)} $MORE {summary}",
-        f"./dev verify claims/library {summary}",
+        f"./dev verify claims/*.yaml {' '.join(folders)} $MORE --budget 4h --format github",
+        "./dev verify claims/library --budget 20min --format github",
         by_name("Judge the speedruns")["run"],
-        f"./dev verify claims/nightly --nightly {summary}",
+        "./dev verify claims/nightly --nightly --budget 15min --format github",
     ]
+    for step in nightly:
+        if budget := re.search(r"--budget (\S+)", step.get("run", "")):
+            assert seconds_of(budget[1]) < 60 * step["timeout-minutes"]
+    minutes = sum(step.get("timeout-minutes", 0) for step in nightly)
+    assert (
+        minutes < load(ROOT / ".github/workflows/nightly.yml")["jobs"]["verify"]["timeout-minutes"]
+    )
     known = {path.parent for path in (ROOT / "claims").rglob("*.claim.yaml")}
     assert known - {ROOT / folder for folder in folders} == {
         ROOT / "claims" / "controls",
@@ -168,3 +176,119 @@ def test_the_nightly_verifies_every_claim_with_a_summary() -> None:
         ROOT / "claims" / "speedruns" / "track_3",
         ROOT / "claims" / "wikitext2",
     }
+
+
+THERE = """#!/bin/sh
+for each; do
+  shift
+  case $each in claims/lim2018 | claims/parthiban2021 | claims/controls) continue ;; esac
+  set -- "$@" "$each"
+done
+"""
+"""A program that passes on what it is given, but for folders that are not there."""
+
+
+def test_three_nights_of_the_workflow(tmp_path: Path) -> None:
+    """As GitHub runs its steps: the third night is red, and says first what changed and why."""
+    program = tmp_path / "dev"
+    program.write_text(f'{THERE}exec {sys.executable} -m repro "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    good = ROOT / "tests" / "specs" / "good"
+    text = (good / "table_claim.yaml").read_text(encoding="utf-8")
+    table = (good / "table_claim.csv").read_text(encoding="utf-8")
+    for name in (".", "yang2018"):
+        folder = tmp_path / "claims" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        own = text.replace("id: table_claim", f"id: of_{folder.name}").replace(
+            "\n  paper:\n", "\n  quick:\n"
+        )
+        (folder / f"{folder.name}.claim.yaml").write_text(own, encoding="utf-8")
+        (folder / "table_claim.csv").write_text(table, encoding="utf-8")
+    environment = {
+        **os.environ,
+        "REPRO_STORE": str(tmp_path / ".store"),
+        "MORE": "claims/controls",
+        "GITHUB_STEP_SUMMARY": "summary.md",
+    }
+
+    def step(name: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", by_name(name)["run"]],
+            cwd=tmp_path, env=environment, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+
+    for night in range(3):
+        if night == 2:
+            worse = table.replace("new,", "x,").replace("old,", "new,").replace("x,", "old,")
+            (tmp_path / "claims" / "yang2018" / "table_claim.csv").write_text(
+                worse, encoding="utf-8"
+            )
+        verified = step("Verify")
+        assert verified.returncode == (6 if night == 2 else 0), verified.stderr
+        assert ("::error file=" in verified.stdout) == (night == 2)
+        (tmp_path / "summary.md").unlink(missing_ok=True)
+        assert step("Write one summary").returncode == 0
+        summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+        first, *_ = summary.splitlines()
+        assert len(re.findall("^## ", summary, re.MULTILINE)) == 1
+        if night < 2:
+            assert first == "## None changed, 0 not as expected, of 2 verdicts: 2 CONFIRMED"
+        else:
+            assert "Was CONFIRMED on " in first
+            assert ", now CONTRADICTED: " in first
+            assert summary.index("### Changed") < summary.index("### Example")
+
+
+def test_the_artefact_of_the_nightly_opens() -> None:
+    """Its root is the folder of the index, and the committed reports are not in it."""
+    nightly = steps(ROOT / ".github" / "workflows" / "nightly.yml")
+    (upload,) = (
+        step["with"]["path"] for step in nightly if "upload-artifact" in step.get("uses", "")
+    )
+    included, *excluded = upload.split()
+    assert included == "reports/"
+    committed = {path.name for path in (ROOT / "reports").iterdir() if path.is_dir()}
+    assert {"library", "sample"} <= committed
+    assert {"!reports/library/**", "!reports/sample/**"} == {*excluded}
+
+
+def copied() -> list[str]:
+    """The workflows of the page for one's own claims: GitHub's and GitLab's."""
+    text = (ROOT / "docs" / "how-to" / "nightly.md").read_text(encoding="utf-8")
+    return re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_workflows_to_copy_are_valid(tmp_path: Path) -> None:
+    """By the schemas of both hosts, with the actions that the nightly itself has, and safe."""
+    ours = (ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")
+    for text, schema in zip(copied(), ("github-workflows", "gitlab-ci"), strict=True):
+        path = tmp_path / ".github" / "workflows" / f"{schema}.yml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        status, said = run(TOOLS / "check-jsonschema", "--builtin-schema", f"vendor.{schema}", path)
+        assert status == 0, said
+        assert {*re.findall(r"uses: (.*)", text)} <= {*re.findall(r"uses: (.*)", ours)}
+    status, said = run(TOOLS / "zizmor", "--offline", path.with_name("github-workflows.yml"))
+    assert status == 0, said
+
+
+def test_the_commands_to_copy_do_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one claim: the list for the summary, the page for the artefact, and JUnit for GitLab."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REPRO_STORE", str(tmp_path / ".store"))
+    (tmp_path / "claims").mkdir()
+    for suffix in ("yaml", "csv"):
+        name = "mine.claim.yaml" if suffix == "yaml" else "table_claim.csv"
+        shutil.copy(
+            ROOT / "tests" / "specs" / "good" / f"table_claim.{suffix}", tmp_path / "claims" / name
+        )
+    github, gitlab = map(yaml.safe_load, copied())
+    (command,) = (s["run"] for s in github["jobs"]["verify"]["steps"] if s.get("name") == "Verify")
+    (other,) = (line for line in gitlab["verdicts"]["script"] if "verify" in line)
+    assert command == f"{other} --format github"
+    assert repro(*command.split()[1:]).returncode == 0
+    assert (tmp_path / "reports" / "index.md").read_text(encoding="utf-8").startswith("## ")
+    assert (tmp_path / "reports" / "index.html").is_file()
+    assert [*tmp_path.glob(gitlab["verdicts"]["artifacts"]["reports"]["junit"])]

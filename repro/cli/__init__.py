@@ -1,7 +1,8 @@
 """The command line: each command parses, calls one function, prints, and exits.
 
 Results go to stdout, progress and problems to stderr. Heavy packages are imported inside the
-commands, so that `repro --help` is quick.
+commands, so that `repro --help` is quick; help and mistakes are plain text, since to import rich
+takes as long as all of that.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from repro.cli.check import check
 from repro.cli.commands import audit, corpus, doctor, report, schema
 from repro.cli.compare import compare
 from repro.cli.gate import gate
+from repro.cli.history import diff, history
 from repro.cli.measure import measure
 from repro.cli.new import new
 from repro.cli.options import say_stopped, say_wrong
@@ -35,6 +37,9 @@ from repro.machine import package_version
 UsageError: type[Exception] = typer.BadParameter.__base__ or Exception
 """What typer raises for an unknown option, a missing argument, or a wrong choice."""
 
+WHOLE = 1000
+"""More characters than the first sentence of any command has."""
+
 
 class CommandGroup(TyperGroup):
     """The commands; with `--json`, a mistake in their arguments is an object on stdout, too."""
@@ -46,6 +51,12 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         with _mistakes_as_json():
             return super().invoke(ctx)
+
+    def format_commands(self, _: Any, formatter: Any) -> None:
+        """Each command with its whole sentence, which others cut at the width of the terminal."""
+        rows = [(name, one.get_short_help_str(WHOLE)) for name, one in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 @contextmanager
@@ -71,6 +82,7 @@ app = typer.Typer(
     cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -106,6 +118,8 @@ COMMANDS = (
     rank,
     similarity,
     report,
+    history,
+    diff,
     schema,
     corpus,
     doctor,

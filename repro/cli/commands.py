@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from repro.cli.options import (
+    GITHUB,
     AllowCode,
     Data,
     Formats,
     Json,
     Store,
+    annotate,
     consented,
     open_store,
     problems,
@@ -148,16 +150,20 @@ def report(
         from repro.report.formats import added
         from repro.report.write import read_document, report_file, write_report
 
-        formats = added(format or (), allow_code=allow_code)
+        named = [each for each in format or () if each != GITHUB]
+        formats = added(named, allow_code=allow_code)
         file = report_file(document)
         folder = to or file.parent
         without = () if pdf else ("pdf",)
-        files = [*map(str, write_report(read_document(file), folder, formats, without=without))]
+        read = read_document(file)
+        files = [*map(str, write_report(read, folder, formats, without=without))]
         if json:
             say_json({"files": files})
         else:
             for each in files:
                 say(each)
+        if format and GITHUB in format:
+            annotate([read], err=json)
 
 
 def schema(

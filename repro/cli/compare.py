@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from repro.cli.options import Reports, given_command, open_store, problems, say, say_stopped
+from repro.cli.options import (
+    Reports,
+    annotate,
+    given_command,
+    open_store,
+    problems,
+    say,
+    say_stopped,
+)
 from repro.cli.verify import AsJson, end_with, tell_verdicts
 
 if TYPE_CHECKING:
@@ -58,6 +66,11 @@ Smallest = Annotated[
 
 ClaimFolder = Annotated[Path, typer.Option(help="Folder to which the claim is written.")]
 
+OneFormat = Annotated[
+    Literal["github"] | None,
+    typer.Option(help="Print annotations of what changed or is not as expected."),
+]
+
 Better = Annotated[
     Literal["higher", "lower"],
     typer.Option(help="Which numbers are better.", show_default=False),
@@ -77,6 +90,7 @@ def compare(
     unit: UnitField = "",
     out: ClaimFolder = Path(),
     reports: Reports = Path("reports"),
+    format: OneFormat = None,  # noqa: A002 - the name of the option
     json: AsJson = False,
 ) -> None:
     """Judge results that are there: is an arm better than the baseline?
@@ -101,6 +115,8 @@ def compare(
             command=given_command(),
         )
         found = compared(comparison, open_store(None))
+        if format is not None:
+            annotate(found.verified.documents, found.verified.stopped, err=json)
         raise typer.Exit(_say(found, reports, json=json))
 
 

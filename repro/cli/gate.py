@@ -84,6 +84,8 @@ def _say(found: Gated, folder: Path, *, json: bool) -> None:
     if json:
         say_json(shown)
         return
+    if shown["flip"]:
+        say(str(shown["flip"]))
     say(str(shown["why"]))
     if found.document is not None:
         say(f"  {shown['report']}")
@@ -101,6 +103,7 @@ def _look(document: Document) -> str:
 def _shown(found: Gated, folder: Path) -> dict[str, object]:
     """What a program reads of a gate."""
     from repro.gate import seeds_of
+    from repro.report.flips import flip
     from repro.report.formats import page
     from repro.schema.numbers import MINUS, clean
 
@@ -112,6 +115,7 @@ def _shown(found: Gated, folder: Path) -> dict[str, object]:
         "seeds": None if document is None else seeds_of(document),
         "validity": None if document is None else document.verdict.validity,
         "conclusion": None if document is None else document.verdict.conclusion,
+        "flip": "" if document is None else flip(document),
         "failures": list(found.failures),
         "report": None if document is None else str(folder / page()),
     }

@@ -25,6 +25,7 @@ from repro.errors import (
 
 if TYPE_CHECKING:
     from repro.consent import Consent
+    from repro.judging.document import Document
     from repro.specs.claim import Claim, ScaleName
     from repro.store.run_store import RunStore
 
@@ -83,10 +84,14 @@ Formats = Annotated[
         "--format",
         metavar="NAME|MODULE:OBJECT",
         help="Write one file more with each report, in a format that an installed package adds, "
-        "or that is code of yours (with --allow-code).",
+        "or that is code of yours (with --allow-code); `github` prints annotations of what changed "
+        "or is not as expected.",
         show_default=False,
     ),
 ]
+
+GITHUB = "github"
+"""The format that is printed, for GitHub's runner to read."""
 
 Workers = Annotated[
     int | None,
@@ -120,6 +125,16 @@ Limit = Annotated[
         metavar="MINUTES",
         help="End a run that takes longer; it has failed, and the next time goes on from its "
         "checkpoint, if it has one. Default: no limit.",
+    ),
+]
+
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Begin no run that by its estimate would not end in this time, as 2h or 90min. One "
+        "with checkpoints is ended with it, and goes on the next time. Default: no budget.",
+        show_default=False,
     ),
 ]
 
@@ -240,6 +255,16 @@ def described(problem: Problem) -> dict[str, Any]:
 def say(text: str, *, err: bool = False) -> None:
     """Print text that may quote a claim, a table or a file name, so that it forges no line."""
     typer.echo(printable_lines(text), err=err)
+
+
+def annotate(
+    documents: Sequence[Document], stopped: Sequence[Stopped] = (), *, err: bool = False
+) -> None:
+    """Print the annotations of `--format github`, which GitHub's runner reads."""
+    from repro.report.github import github
+
+    for line in github(documents, stopped):
+        typer.echo(line, err=err)
 
 
 def say_stopped(stopped: Stopped, trace: str = "") -> None:

@@ -23,10 +23,7 @@ from repro.cli.options import (
     say,
     say_json,
 )
-from repro.consent import require_code
 from repro.errors import ClaimError, DataError
-from repro.trainers.derived import with_derived
-from repro.trainers.trainer import code_of
 
 if TYPE_CHECKING:
     from repro.running.engine import RunOptions
@@ -57,8 +54,10 @@ def trial(
     Nothing is kept, and nothing is judged: it shows whether a claim can be run. 5: the run failed.
     """
     with problems(json=json):
+        from repro.consent import require_code
         from repro.running.engine import RunOptions
         from repro.store.run_store import RunStore
+        from repro.trainers.trainer import code_of
 
         allowed = consented([claim], allow_code=allow_code)
         (loaded,) = load([claim], scale, allow_code=allowed)
@@ -113,6 +112,7 @@ def _tried(claim: Claim, planned: PlannedRun, options: RunOptions) -> Tried:
     """Run it, and see what came of it."""
     from repro.running.execute import execute_with
     from repro.running.preflight import require
+    from repro.trainers.derived import with_derived
 
     require([planned], options)
     with _placed(claim, planned, options):

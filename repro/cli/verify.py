@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repro.cli.options import (
+    GITHUB,
     AllowCode,
+    Budget,
     Claims,
     Data,
     Device,
@@ -24,6 +26,7 @@ from repro.cli.options import (
     Scheduler,
     Store,
     Workers,
+    annotate,
     append,
     consented,
     given_command,
@@ -33,7 +36,7 @@ from repro.cli.options import (
     say,
     say_stopped,
 )
-from repro.errors import printable
+from repro.errors import FLIPPED, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
     from repro.specs.claim import Claim
     from repro.verify import Options, Verified
 
-MOST_STEPS = 3
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
 
 Train = Annotated[
@@ -99,11 +101,13 @@ def verify(
     force: Force = False,
     allow_code: AllowCode = False,
     limit: Limit = None,
+    budget: Budget = None,
     json: AsJson = False,
     format: Formats = None,  # noqa: A002 - the name of the option
 ) -> None:
     """Train what is missing, judge the claims, and write their reports."""
     with problems(json=json):
+        from repro.running.budget import seconds_of
         from repro.verify import Options
 
         allowed = consented(claims, allow_code=allow_code)
@@ -122,13 +126,21 @@ def verify(
             force=force,
             allow_code=allowed,
             limit=None if limit is None else 60 * limit,
-            formats=tuple(format or ()),
+            budget=None if budget is None else seconds_of(budget),
+            formats=tuple(each for each in format or () if each != GITHUB),
         )
-        raise typer.Exit(_verify(claims, scale, options, summary, json=json))
+        github = GITHUB in (format or ())
+        raise typer.Exit(_verify(claims, scale, options, summary, json=json, github=github))
 
 
 def _verify(
-    paths: Claims, scale: Scale, options: Options, summary: Path | None, *, json: bool
+    paths: Claims,
+    scale: Scale,
+    options: Options,
+    summary: Path | None,
+    *,
+    json: bool,
+    github: bool,
 ) -> int:
     """Load, train and judge the claims, and say what came of each; the exit code."""
     from repro.report.write import documents_text
@@ -143,8 +155,12 @@ def _verify(
         _say_scale(claims[0])
     for failure in verified.failures:
         say(f"failed: {failure}", err=True)
+    for postponed in verified.postponed:
+        say(f"left for the next time: {postponed}", err=True)
     for each in verified.stopped:
         say_stopped(each, _traceback(each, claims, options.reports))
+    if github:
+        annotate(verified.documents, verified.stopped, err=json)
     code = _report_verdicts(verified, options, summary, err=json)
     if json:
         typer.echo(documents_text(verified.documents, several=len(claims) > 1), nl=False)
@@ -203,6 +219,9 @@ def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
 
     for document in verified.documents:
         tell(document, reports / document.claim.id / document.scale.name / page(), err=err)
+    histories = (document.provenance.history for document in verified.documents)
+    for note in dict.fromkeys(each.note for each in histories if each is not None and each.note):
+        say(note, err=True)
     declared = [document.registration for document in verified.documents]
     if any(each is not None and each.state == "exploratory" for each in declared):
         say("exploratory: not declared beforehand", err=err)
@@ -210,13 +229,14 @@ def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
 
 def end_with(verified: Verified, *, err: bool) -> int:
     """The exit code; print why it is what it is."""
-    from repro.judging.assemble import verdict_of
-    from repro.judging.verdict import exit_code
+    from repro.judging.verdict import exit_code, verdict_of
+    from repro.report.flips import is_unexpected_flip
 
     code = exit_code(
         [verdict_of(document) for document in verified.documents],
         infrastructure=bool(verified.failures),
         stopped=[stopped.status for stopped in verified.stopped],
+        flipped=any(map(is_unexpected_flip, verified.documents)),
     )
     grave = [stopped.subject for stopped in verified.stopped if stopped.status == code]
     failed = grave or [failure.split(": ")[0] for failure in verified.failures]
@@ -227,53 +247,87 @@ def end_with(verified: Verified, *, err: bool) -> int:
 def tell(document: Document, page: Path, *, err: bool) -> None:
     """One claim: its verdict, the same sentence as in its report, and where that is.
 
-    Its scale is named, where its file has scales.
+    The first line says what it was before, where that was another word. Its scale is named, where
+    its file has scales.
 
     In colour on a terminal, unless NO_COLOR is set, and broken between words there; elsewhere
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
+    from repro.judging import reason
     from repro.report import words
-    from repro.schema.numbers import MINUS, clean
+    from repro.report.flips import flip
+    from repro.schema.numbers import NO_BREAK, unbroken
     from repro.specs.claim import UNSCALED
 
     verdict, scale = document.verdict, document.scale.name
     scaled = "" if scale == UNSCALED else f" ({scale})"
     head = f"{document.claim.id}{scaled}: {verdict.validity}, "
     word = verdict.conclusion or "no conclusion"
-    rest = words.with_strength("", verdict.strength)
+    rate = words.error_rate(document)
+    rest = f" ({unbroken(rate)})" if rate else ""
     if verdict.conclusion is not None and not verdict.as_expected:
         rest += " (not as expected)"
     if verdict.flags:
-        name = "fragile" if verdict.conclusion in words.DECIDED else "flags"
+        name = "fragile" if verdict.conclusion in reason.DECIDED else "flags"
         rest += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
-    sentence = printable(clean(verdict.sentence).replace(MINUS, "-"))
-    console, steps = _console(err=err), _to_do(document)
+    console = _console(err=err)
+    lines = [_text(reason.sentence(document)), *_part_lines(document), *_to_do(document)]
+    if flipped := flip(document):
+        flipped = f"{document.claim.id}{scaled}: {flipped}"
     if console is None:
-        for line in (head + word + rest, f"  {sentence}", *steps, f"  {page}"):
-            say(line, err=err)
+        for line in (
+            *filter(None, [flipped]),
+            head + word + rest,
+            *(f"  {line}" for line in lines),
+            f"  {page}",
+        ):
+            say(line.replace(NO_BREAK, " "), err=err)
         return
     from rich.text import Text
 
+    if flipped:
+        console.print(Text(printable(flipped), "bold"), soft_wrap=True)
     shown = Text(head).append(word, STYLES[words.short_word(document).tone]).append(rest)
     console.print(shown)
     width = max(console.width - 2, 20)
-    for line in wrap(sentence, width, break_long_words=False, break_on_hyphens=False):
-        console.print(Text(f"  {line}"), soft_wrap=True)
-    for step in steps:
-        console.print(Text(step), soft_wrap=True)
+    for text in lines:
+        for line in wrap(text, width, break_long_words=False, break_on_hyphens=False):
+            console.print(Text(f"  {line}"), soft_wrap=True)
     link = f"link {page.resolve().as_uri()}"
     console.print(Text("  ").append(printable(str(page)), link), soft_wrap=True)
 
 
+def _text(text: str) -> str:
+    """A sentence of a report for a terminal, whose numbers can be copied."""
+    from repro.schema.numbers import MINUS, clean, unbroken
+
+    return printable(unbroken(clean(text).replace(MINUS, "-")))
+
+
+def _part_lines(document: Document) -> list[str]:
+    """A line for each part: what is claimed, what was found, its verdict and one remark."""
+    from repro.report.parts import parts
+
+    table = parts(document) if document.verdict.conclusion else None
+    rows = [row for group in table.groups for row in group.rows] if table else []
+    lines = []
+    for row in rows:
+        found = [row.found, row.interval] if row.axis else [f"{row.found} {row.interval}".strip()]
+        told = filter(None, (*found, row.badge.word, row.remark))
+        lines.append(_text(f"- {row.claim}: {', '.join(told)}"))
+    return lines
+
+
 def _to_do(document: Document) -> list[str]:
-    """What to do about evidence that carries no conclusion, and the command for it, a line each."""
+    """What to do about evidence that carries no conclusion, with the command for it."""
+    from repro.report.sections import next_step
     from repro.schema.numbers import clean
 
-    found: list[str] = []
-    for step in () if document.verdict.conclusion else document.changes[:MOST_STEPS]:
-        found.append(f"  to do: {printable(clean(step.text))}")
-        found += [f"    {printable(step.command)}"] if step.command else []
-    return found
+    step = next_step(document)
+    if document.verdict.conclusion or not step.text:
+        return []
+    command = f": {printable(step.command)}" if step.command else "."
+    return [f"to do: {printable(clean(step.text)).removesuffix('.')}{command}"]
 
 
 def tell_status(
@@ -295,10 +349,13 @@ def tell_status(
 
 
 def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
-    from repro.judging.assemble import verdict_of
-    from repro.judging.verdict import status_of
+    from repro.judging.verdict import status_of, verdict_of
+    from repro.report.flips import is_unexpected_flip
     from repro.schema.numbers import clean
 
+    if code == FLIPPED:
+        names = [document.claim.id for document in documents if is_unexpected_flip(document)]
+        return f"{', '.join(names)}: another word than before, and not the expected one"
     these = [document for document in documents if status_of(*verdict_of(document)) == code]
     if not these:
         others = " and others" if len(failed) > 1 else ""

@@ -13,11 +13,9 @@ from repro.expectations.verdict_words import (
     Conclusion,
     Flag,
     FlagKind,
-    Validity,
     Verdict,
 )
 from repro.judging import document as doc
-from repro.judging import next_steps as words
 from repro.judging.agreement import Pair, judge_published, overall
 from repro.judging.claim_parts import (
     arm_parts,
@@ -43,6 +41,7 @@ from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
 from repro.judging.leave_one_out import Case, left_out
 from repro.judging.next_steps import settling, what_would_change
+from repro.judging.reason import combined, reason
 from repro.judging.registration import control_part, registration_part
 from repro.judging.robustness import robustness
 from repro.judging.variation import variation_parts
@@ -68,18 +67,6 @@ def check_claim(
     return document_of(judgement, command=command)
 
 
-def verdict_of(document: doc.Document) -> tuple[Verdict, Conclusion]:
-    """The verdict in a document, and the conclusion that its claim expects at its scale."""
-    part = document.verdict
-    verdict = Verdict(
-        Validity(part.validity),
-        part.validity_reason,
-        None if part.conclusion is None else Conclusion(part.conclusion),
-        Agreement(part.agreement),
-    )
-    return verdict, Conclusion(part.expected or "CONFIRMED")
-
-
 def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     """The whole report of a judged claim."""
     evidence, judged, past = judgement.evidence, judgement.judged, judgement.past
@@ -96,18 +83,18 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
     more = (*_forced(judgement, design), *_edited(registration), *_levels(judgement, levels))
     verdict = _verdict(judgement, agreement, cases, analyses, more)
     entries = tuple(as_entry(part, claim, evidence, cases, valid=valid) for part in judged)
-    return doc.Document(
+    document = doc.Document(
         schema=1,
         claim=claim_part(judgement.claim),
         scale=scale_part(claim, evidence),
-        verdict=_verdict_part(judgement, verdict, entries, agreement_reason),
+        verdict=_verdict_part(judgement, verdict, agreement_reason),
         measurements=measurement_parts(claim),
         results=entries,
         arms=arm_parts(claim, evidence),
         canaries=judgement.canaries,
         curves=curves(claim, evidence),
         published=published,
-        changes=what_would_change(claim, evidence, verdict, judged, design, judgement.faults),
+        changes=what_would_change(claim, evidence, verdict, judged, judgement.faults),
         robustness=analyses,
         design=design,
         sequential=sequential_parts(claim, evidence, judged) if valid else (),
@@ -118,6 +105,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         variation=variation_parts(claim, evidence),
         provenance=collect(evidence, command, cost_parts(claim, evidence)),
     )
+    return _with_reason(document, judgement)
 
 
 def _agreement(
@@ -223,9 +211,7 @@ def _compared(judgement: Judgement) -> dict[str, tuple[TestResult, Pair]]:
     return found
 
 
-def _verdict_part(
-    judgement: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...], agreement_reason: str
-) -> doc.VerdictPart:
+def _verdict_part(judgement: Judgement, verdict: Verdict, agreement_reason: str) -> doc.VerdictPart:
     expected, why = _expected(judgement.claim)
     return doc.VerdictPart(
         validity=verdict.validity.value,
@@ -234,7 +220,7 @@ def _verdict_part(
         agreement=verdict.agreement.value,
         agreement_reason=agreement_reason,
         flags=tuple(doc.FlagPart(kind=f.kind.value, text=f.message) for f in verdict.flags),
-        sentence=_sentence(judgement, verdict, entries),
+        sentence="",
         expected=expected,
         expected_why=why,
         as_expected=verdict.conclusion == Conclusion(expected or Conclusion.CONFIRMED),
@@ -251,29 +237,35 @@ def _expected(claim: Claim) -> tuple[str, str]:
     return "", ""
 
 
-def _sentence(judgement: Judgement, verdict: Verdict, entries: tuple[doc.Result, ...]) -> str:
-    """Why, in one sentence: the finding that decides, or what is wrong with the evidence."""
+def _with_reason(document: doc.Document, judgement: Judgement) -> doc.Document:
+    """The document with why its verdict is what it is."""
+    verdict = document.verdict
+    told = verdict.model_copy(update={"sentence": reason(document, _head(judgement, verdict))})
+    return document.model_copy(update={"verdict": told})
+
+
+def _head(judgement: Judgement, verdict: doc.VerdictPart) -> str:
+    """The first sentence of a conclusion that follows from more than the parts of the claim."""
+    claim, alone = judgement.claim, judgement.alone
     if verdict.conclusion is None:
-        return f"No conclusion is drawn: {verdict.reason}."
-    deciding = [entry for entry in entries if entry.role == "decisive"]
-    if judgement.claim.control is not None and verdict.conclusion is Conclusion.CONFIRMED:
-        return _false_alarm(judgement, deciding)
-    alone = ""
-    if judgement.alone is not None and judgement.alone.conclusion is not verdict.conclusion:
-        alone = judgement.alone.conclusion.value.capitalize()
-    return words.why(verdict.conclusion, deciding, tree=judgement.claim.combine, alone=alone)
+        return ""
+    conclusion = Conclusion(verdict.conclusion)
+    if claim.control is not None and conclusion is Conclusion.CONFIRMED:
+        return _false_alarm(judgement)
+    if alone is not None and alone.conclusion is not conclusion:
+        word = alone.conclusion.value.capitalize()
+        return f"{word} by itself, but not at its level among the claims of its family."
+    return "" if claim.combine is None else combined(conclusion, claim.combine)
 
 
-def _false_alarm(judgement: Judgement, results: list[doc.Result]) -> str:
+def _false_alarm(judgement: Judgement) -> str:
     """A negative control that found a difference; over many nights a share of alpha must."""
-    sentence = words.why(Conclusion.CONFIRMED, results, tree=judgement.claim.combine)
     control = None if judgement.past is None else control_part(judgement.claim, judgement.past)
     chance = fmt.percent(judgement.claim.alpha)
     nights = ""
     if control is not None and control.found:  # none, where the first judgement was another
         nights = f", in {control.found} of {control.nights} nights so far"
-    said = f"A difference is found where there is none{nights}; {chance} is expected by chance"
-    return f"{said}. {sentence}"
+    return f"A difference is found where there is none{nights}; {chance} is expected by chance."
 
 
 def _digits(judged: Judged, claim: Claim, evidence: Evidence) -> int:

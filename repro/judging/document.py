@@ -25,6 +25,7 @@ from repro.judging.document_parts import (
     Strength,
     VariationPart,
 )
+from repro.registry.verdicts import KeptVerdict
 from repro.schema.base import Name, Spec
 
 ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
@@ -383,15 +384,50 @@ class CostPart(Spec):
     peak_memory: int | None
 
 
+class HistoryPart(Spec):
+    """The last verdicts on this claim, oldest first, one for each time that it changed.
+
+    The last is the present one. ``news``: it differs from the one before, so that it was written
+    down now; ``note`` says why it could not be.
+    """
+
+    verdicts: Annotated[tuple[KeptVerdict, ...], Field(min_length=1)]
+    news: bool
+    note: str = ""
+
+    @property
+    def before(self) -> KeptVerdict | None:
+        """The verdict whose word is another one now; None where the word is as it was."""
+        if not self.news or len(self.verdicts) < 2:
+            return None
+        before, now = self.verdicts[-2:]
+        return before if before.word != now.word else None
+
+    @property
+    def since(self) -> str:
+        """When the word of the present verdict was first found, of those that are here."""
+        *earlier, now = self.verdicts
+        found = now.created
+        for each in reversed(earlier):
+            if each.word != now.word:
+                break
+            found = each.created
+        return found
+
+
 class Provenance(Spec):
     """Everything that derives from time or machine; never compared, never in a key.
 
     ``code_revision`` is the commit of the checkout that judged, where it was one, with `+` where
-    its files were changed. ``without_weights`` is how many runs were exported without their
+    its files were changed. ``checked`` is when the report was last found to be what would be made
+    again; empty where it was made then. ``postponed`` says which runs did not fit in a budget of
+    time.
+    ``without_weights`` is how many runs were exported without their
     weights and spectra.
     """
 
     created: str
+    checked: str = ""
     repro_version: str
     python: str
     packages: dict[str, str]
@@ -405,6 +441,8 @@ class Provenance(Spec):
     command: str
     without_weights: int = 0
     code_revision: str = ""
+    history: HistoryPart | None = None
+    postponed: tuple[str, ...] = ()
 
 
 AgreementWord = Literal["COMPATIBLE", "LARGER", "SMALLER", "OPPOSITE", "NOT-CHECKABLE"]

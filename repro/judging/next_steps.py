@@ -1,114 +1,28 @@
-"""Why a claim has its conclusion, what would settle it, and what would change it."""
+"""What would settle a claim, and what would change its verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from repro.errors import ClaimError
 from repro.evidence.evidence import Evidence
-from repro.expectations.base import pair
 from repro.expectations.kinds import kind_of
 from repro.expectations.sequential import SEQUENTIAL
 from repro.expectations.verdict_words import Conclusion, Fault, Validity, Verdict
+from repro.files import claims, resolved
 from repro.judging import document as doc
 from repro.judging.claim_parts import shown_file
-from repro.judging.document_parts import DesignPart
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
-from repro.specs.tree import All, Tree
 from repro.stats.records import TestResult
 from repro.stats.settling import seeds_to_settle
-
-HEADS = {
-    Conclusion.CONFIRMED: "{n} decisive expectations hold.",
-    Conclusion.CONTRADICTED: "Contradicted in {n} of {total} decisive expectations, and one is "
-    "enough{others}.",
-    Conclusion.INCONCLUSIVE: "Not decided in {n} of {total} decisive expectations.",
-    Conclusion.TRIVIAL: "Real, but smaller than was declared to matter, in {n} of {total} decisive "
-    "expectations.",
-    Conclusion.NOT_TESTED: "No result in {n} of {total} decisive expectations.",
-}
-
-TREES = {
-    Conclusion.CONFIRMED: "holds",
-    Conclusion.CONTRADICTED: "is contradicted",
-    Conclusion.INCONCLUSIVE: "is not decided",
-    Conclusion.TRIVIAL: "holds only trivially",
-    Conclusion.NOT_TESTED: "is not tested",
-}
-
-ALONE = "Contradicted on its own, but not at its Holm level among {n} expectations."
-NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
-
-
-def why(
-    conclusion: Conclusion, found: Sequence[doc.Result], *, tree: Tree | None, alone: str = ""
-) -> str:
-    """Why: which expectations decide, and the sentence of each of these.
-
-    ``tree`` for a claim that joins its expectations in another way than all together; ``alone``
-    is what the claim would be alone, where only its family leaves it undecided.
-    """
-    deciding = [result.sentence for result in found if result.conclusion == conclusion.value]
-    every = [result.sentence for result in found]
-    if alone:
-        head = f"{alone} by itself, but not at its level among the claims of its family."
-        return " ".join([head, *every])
-    if conclusion is Conclusion.INCONCLUSIVE and not tree:
-        contradicted = [result.sentence for result in found if result.conclusion == "CONTRADICTED"]
-        if contradicted:
-            return " ".join([ALONE.format(n=len(found)), *contradicted])
-    if len(found) == 1 and not tree:
-        return found[0].sentence
-    n, total = _number(len(deciding)), _number(len(found))
-    if conclusion is Conclusion.CONFIRMED:  # a conjunction holds only if every part does
-        n = "Both" if len(deciding) == 2 else f"All {n}"
-    head = HEADS[conclusion].format(n=n, total=total, others=_confirmed(found))
-    if tree:
-        head = f"The declared combination ({joined_reasons(tree)}) {TREES[conclusion]}."
-    if conclusion is Conclusion.NOT_TESTED:
-        return " ".join([head, *_refused_first(found)])
-    undecided = tree and conclusion is Conclusion.INCONCLUSIVE
-    return " ".join([head, *(every if undecided or not deciding else deciding)])
-
-
-def _confirmed(found: Sequence[doc.Result]) -> str:
-    """Which of the others hold, so that nobody takes the whole for the opposite."""
-    names = [f"'{result.id}'" for result in found if result.conclusion == "CONFIRMED"]
-    if not names:
-        return ""
-    return f"; {pair(names)} {'is' if len(names) == 1 else 'are'} confirmed"
-
-
-def _refused_first(found: Sequence[doc.Result]) -> list[str]:
-    """The sentence of every part: those without a result by name, then what the others found."""
-    refused, others = [], []
-    for result in found:
-        if result.conclusion == "NOT-TESTED":
-            refused.append(f"'{result.id}': {lower(result.sentence)}")
-        else:
-            others.append(f"'{result.id}', {result.conclusion}: {result.sentence}")
-    return [*refused, *others]
 
 
 def lower(sentence: str) -> str:
     """The sentence as it goes on after a colon."""
     return f"{sentence[:1].lower()}{sentence[1:]}"
-
-
-def joined_reasons(tree: Tree) -> str:
-    """How expectations are joined: `all of x, (at least one of y, z by Holm)`."""
-    parts = tree.all if isinstance(tree, All) else tree.any
-    names = ", ".join(
-        part if isinstance(part, str) else f"({joined_reasons(part)})" for part in parts
-    )
-    return f"all of {names}" if isinstance(tree, All) else f"at least one of {names} by Holm"
-
-
-def _number(n: int) -> str:
-    return NUMBERS.get(n, str(n))
 
 
 LARGER = {
@@ -124,7 +38,6 @@ def what_would_change(
     evidence: Evidence,
     verdict: Verdict,
     judged: tuple[Judged, ...],
-    design: tuple[DesignPart, ...],
     faults: tuple[Fault, ...],
 ) -> tuple[doc.ScaleStep, ...]:
     """Steps that would change the verdict, nearest first; ``faults`` are those of the evidence."""
@@ -142,8 +55,7 @@ def what_would_change(
             elif alone is not Conclusion.INCONCLUSIVE:
                 steps.append(_family(claim, alone))
             else:
-                more = [_more_seeds(part, claim, evidence, design) for part in deciding]
-                steps += [step for step in more if step is not None]
+                steps += _fresh_seeds(deciding, claim, evidence)
             if alone is Conclusion.INCONCLUSIVE and all_must_hold(claim):
                 contradicted = [
                     part for part in deciding if part.conclusion is Conclusion.CONTRADICTED
@@ -175,9 +87,15 @@ def _more_looks(claim: Claim, evidence: Evidence) -> doc.ScaleStep:
 
 
 def _verify(claim: Claim, scale: str, options: str = "") -> str:
-    """The command that verifies a claim, with consent to the code that it would run."""
+    """The command that verifies a claim, with consent to the code that it would run.
+
+    A claim that came with repro, and does not lie below the present folder, goes by its id.
+    """
     consent = "--allow-code" if any(claim.arms[name].code for name in claim.trained) else ""
-    words = ("repro verify", shown_file(claim.file), "--scale", scale, options, consent)
+    place = resolved(Path(claim.file))
+    elsewhere = place.is_relative_to(resolved(claims())) and not place.is_relative_to(Path.cwd())
+    named = claim.id if elsewhere else shown_file(claim.file)
+    words = ("repro verify", named, "--scale", scale, options, consent)
     return " ".join(filter(None, words))
 
 
@@ -198,41 +116,47 @@ def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:
     members = 0 if claim.family is None else len(claim.family.members)
     return _step(
         f"By itself the claim is {alone}, but not at its level among the {members} claims of its "
-        "family: more seeds would tell."
+        "family: fresh seeds, declared first, would tell."
     )
 
 
 def _holm(judged: Judged, claim: Claim, leaves: int) -> doc.ScaleStep:
     return _step(
         f"{heading(judged.expectation, claim)}: contradicted on its own, but not at its Holm level "
-        f"among {leaves} expectations. More seeds would tell."
+        f"among {leaves} expectations. Fresh seeds, declared first, would tell."
     )
 
 
-def _more_seeds(
-    judged: Judged, claim: Claim, evidence: Evidence, design: tuple[DesignPart, ...]
-) -> doc.ScaleStep | None:
-    """How many seeds would settle an open expectation, and how that differs from the plan."""
-    name, result = heading(judged.expectation, claim), judged.result
-    if result is None:
-        return _test(judged, claim)
-    found = settling(judged, claim, evidence)
-    if found is None:
-        return None
-    text = f"{name}: {lower(found.text)}"
-    if found.seeds is not None:
-        there = " and ".join(dict.fromkeys(fmt.count(n) for n in result.n))
-        text = f"{text} There are {there} per arm now.{_planned(judged, design)}"
-    return _step(text)
+def _fresh_seeds(deciding: list[Judged], claim: Claim, evidence: Evidence) -> list[doc.ScaleStep]:
+    """How many fresh seeds would settle all that is open; a step a part where none is computed.
+
+    Seeds that are added to those that were seen would not count, so none is advised.
+    """
+    found = [(part, settling(part, claim, evidence)) for part in deciding]
+    open_ = [(part, said) for part, said in found if said is not None]
+    needed = [said.seeds for _, said in open_ if said.seeds is not None]
+    refused = [_test(part, claim) for part in deciding if part.result is None]
+    if not needed or len(needed) < len(open_):
+        named = ((heading(part.expectation, claim), said.text) for part, said in open_)
+        return [*refused, *(_step(f"{name}: {lower(text)}") for name, text in named)]
+    what = "it" if len(deciding) == 1 else "every open part"
+    text = (
+        f"About {_fresh(claim, evidence, max(needed))}, would decide {what} four times in five, "
+        "were effects and scatter as found. More seeds on top of those that were seen would not "
+        "count: nobody said beforehand when to stop."
+    )
+    return [_step(text, _verify(claim, claim.scale)), *refused]
 
 
-def _planned(judged: Judged, design: tuple[DesignPart, ...]) -> str:
-    """The number of seeds that the plan needs, which knew no result."""
-    for part in design:
-        if part.expectation == judged.expectation.id and part.seeds_80 is not None:
-            n, effect = fmt.count(part.seeds_80), part.assumed_effect
-            return f" The plan, made before any result, needs {n} for {effect or 'its effect'}."
-    return ""
+def _fresh(claim: Claim, evidence: Evidence, seeds: int) -> str:
+    """So many seeds that nobody has seen, and where they are declared before they run."""
+    unit = "pairs of seeds" if claim.design == "paired" else "seeds per arm"
+    many = f"{fmt.count(seeds)} fresh {unit}"
+    if evidence.tables:
+        return f"{many} in a new table, declared first with `plan: {seeds}`"
+    first = 1 + max(each.number for runs in evidence.arms.values() for each in runs)
+    declared = f"`plan: {seeds}`, and `first_seed: {first}` for each arm"
+    return f"{many}, declared first with {declared}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,13 +84,17 @@ class Registry:
             visible, fields = shows_results(self.store, claim), claim.decisive_fields()
             self.ledger(claim).register(claim.digest(), fields, visible=visible)
 
+    @staticmethod
+    def watches(claim: Claim) -> bool:
+        """Whether looks at a claim go on record."""
+        return bool(claim.trained) or claim.sequential is not None
+
     def record(self, claim: Claim, entry: Entry) -> None:
         """Write down a look at a claim whose evidence is valid, where it is watched.
 
         StoreError where a value that an earlier look saw has changed.
         """
-        watched = claim.trained or claim.sequential is not None
-        if watched and self.writes(claim):
+        if self.watches(claim) and self.writes(claim):
             self.store.prepare()
             self.ledger(claim).record(entry)
 

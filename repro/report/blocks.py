@@ -25,17 +25,8 @@ class Badge:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """One of the three fields of a verdict: its name, its word, its reason."""
-
-    label: str
-    badge: Badge
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Chip:
-    """A short fact below the verdict: a control, a flag, a deviation."""
+    """A short fact below the verdict: validity, agreement, a control, a flag, a deviation."""
 
     label: str
     badge: Badge
@@ -85,6 +76,43 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
+class PartRow:
+    """A decisive part, or several that say the same: claim, finding, verdict, one remark.
+
+    ``found`` is its effect, ``interval`` what lies around it; ``alt`` says both in words.
+    ``ends`` is the interval as numbers, and ``axis`` has the claimed side and the limits; without
+    an effect on an axis there is no ``axis``, and nothing is drawn.
+    """
+
+    claim: str
+    found: str
+    interval: str
+    badge: Badge
+    remark: str
+    alt: str
+    axis: EffectAxis | None
+    effect: float | None
+    ends: Ends | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartGroup:
+    """Rows of one unit, which share an axis and its ``name``."""
+
+    name: str
+    rows: tuple[PartRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What decides the claim, a row a part, and one line that explains the drawing."""
+
+    groups: tuple[PartGroup, ...]
+    note: str
+    block: Literal["parts"] = "parts"
+
+
+@dataclass(frozen=True, slots=True)
 class StatementBlock:
     """One expectation: what was declared, what came out, and everything it rests on."""
 
@@ -94,6 +122,16 @@ class StatementBlock:
     sentence: str
     pairs: tuple[tuple[str, str], ...]
     block: Literal["finding"] = "finding"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What a test computes: its name, MathML of our own, and the same in one line of text."""
+
+    label: str
+    mathml: str
+    plain: str
+    block: Literal["formula"] = "formula"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,43 +154,50 @@ class Figure:
     block: Literal["figure"] = "figure"
 
 
-Block = TableBlock | Paragraph | Pairs | StatementBlock | Step | Figure
+Block = TableBlock | Paragraph | Pairs | Parts | Formula | StatementBlock | Step | Figure
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and its blocks; a folded one waits for a click on a page."""
+    """A heading and its blocks."""
 
     id: str
     title: str
     blocks: tuple[Block, ...]
-    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report as finished text, in the order in which it is read."""
+    """A report as finished text, in the order in which it is read.
+
+    All up to ``more`` is in sight; ``sections`` are folded on a page. ``cure`` is what to do
+    about evidence that carries no conclusion. ``flip`` is what changed since the last verdict, and
+    ``paper`` the address of the paper, where one is known.
+    """
 
     page_title: str
+    paper: str
     over: str
     scale: str
     running: str
     title: str
     quote: str
     citation: str
+    flip: str
     verdict: Badge
     sentence: str
-    cautions: tuple[Paragraph, ...]
-    fields: tuple[Field, ...]
+    cure: str
+    parts: Parts | None
     chips: tuple[Chip, ...]
-    changes: Section | None
     notice: Paragraph
+    changes: Section | None
     figure: Figure | Paragraph
+    more: tuple[Figure, ...]
     sections: tuple[Section, ...]
     footer: str
 
     def figures(self) -> tuple[Figure, ...]:
-        blocks = [self.figure, *(b for section in self.sections for b in section.blocks)]
+        blocks = [self.figure, *self.more, *(b for part in self.sections for b in part.blocks)]
         return tuple(block for block in blocks if isinstance(block, Figure))
 
 
@@ -178,12 +223,16 @@ class DotRow:
 
 @dataclass(frozen=True, slots=True)
 class DotPanel:
-    """One measurement: one dot per seed, one row per arm."""
+    """One measurement: one dot per seed, one row per arm; a line for each seed that is ``joined``.
+
+    Of each of these the values in the order of the rows, None where an arm has none.
+    """
 
     title: str
     axis: str
     scale: Scale
     rows: tuple[DotRow, ...]
+    joined: tuple[tuple[float | None, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

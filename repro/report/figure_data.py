@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -40,28 +41,47 @@ from repro.schema import numbers as fmt
 
 
 def main_figure(document: Document) -> Figure | Paragraph:
-    """Every seed a dot, and each decisive effect against its limits; words when nothing ran."""
+    """Every seed of the measurement that most parts read, a dot each; words when nothing ran."""
     decisive = words.decisive(document)
-    panels = tuple(_panel(document, m) for m in _shown_measurements(document))
+    panels = _panels(document)[:1]
     points = [scatter_figure(document, result, "main") for result in decisive if result.points]
     scatters = tuple(each.plot for each in points if isinstance(each.plot, ScatterPlot))
-    effects = _merged(effect_row(document, result) for result in decisive)
+    rows = [effect_row(document, result) for result in decisive]
+    effects = _merged(row for row in rows if row is not None and row.sides)
     drawn = any(row.values or row.mark is not None for panel in panels for row in panel.rows)
     if not effects and not scatters and not drawn:
         return Paragraph("No run has been measured so far, so there is nothing to draw.")
     caption = [_dots_said(document, panels)] if panels else []
     caption += [each.caption for each in points]
-    caption += [_effects_said(effects)] if effects else []
+    caption += [BAR] if effects else []
     alt = _main_alt(panels, [each.alt for each in points], effects)
     return Figure("main", alt, " ".join(caption), DotPlot(panels, effects, scatters))
 
 
-def _merged(rows: Iterable[EffectRow | None]) -> tuple[EffectRow, ...]:
-    """Effects that are the same in every number share a strip, named by all of them."""
+BAR = "The bar below a share divides all that differ between both arms; ties are left out."
+
+
+def other_dots(document: Document) -> tuple[Figure, ...]:
+    """Every seed of all other measurements that a part reads."""
+    panels = _panels(document)[1:]
+    if not any(row.values or row.mark is not None for panel in panels for row in panel.rows):
+        return ()
+    caption = _dots_said(document, panels)
+    return (Figure("others", _main_alt(panels, (), ()), caption, DotPlot(panels, ())),)
+
+
+def _panels(document: Document) -> tuple[DotPanel, ...]:
+    """A panel for each measurement that is read, that of most parts first."""
+    read = Counter(result.measurement for result in words.decisive(document))
+    shown = sorted(_shown_measurements(document), key=lambda m: -read[m.key])
+    return tuple(_panel(document, m) for m in shown)
+
+
+def _merged(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
+    """Shares that are the same in every number have one bar, named by all of them."""
     found: dict[EffectRow, list[str]] = {}
     for row in rows:
-        if row is not None:
-            found.setdefault(replace(row, title=""), []).append(row.title)
+        found.setdefault(replace(row, title=""), []).append(row.title)
     return tuple(replace(row, title="; ".join(titles)) for row, titles in found.items())
 
 
@@ -74,25 +94,14 @@ def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
     mean = "geometric mean of its arm, on a logarithmic axis" if log else "mean of its arm"
     dot = "one trained model" if all(arm.trained for arm in document.arms) else "one seed"
     dot = "one run of one task" if any(arm.tasks for arm in document.arms) else dot
-    said = f"Each dot is {dot}; the upright stroke is the {mean}."
+    joined = "; a line joins the runs of one seed" if any(p.joined for p in panels) else ""
+    said = f"Each dot is {dot}{joined}; the upright stroke is the {mean}."
     if not any(row.values for row in rows):
         said = f"Each upright stroke is a printed mean{wide}."
     elif any(row.mark is not None and not row.values for row in rows):
         said += f" A stroke without dots is a printed mean{wide}."
     ordered = any(_along(document, m) for m in document.measurements)
     return f"{said} The arms stand in the declared order." if ordered else said
-
-
-def _effects_said(effects: tuple[EffectRow, ...]) -> str:
-    several = any(len(row.axis.regions) > 1 for row in effects)
-    claimed = "parts are the claimed ones" if several else "side is the claimed one"
-    bar = ""
-    if any(row.sides for row in effects):
-        bar = " The bar below a share divides all that differ between both arms; ties are left out."
-    return (
-        "Below, each effect that decides the claim: a diamond with its interval, against the"
-        f" limits that the claim file declares; the shaded {claimed}.{bar}"
-    )
 
 
 def _shown_measurements(document: Document) -> list[MeasurementPart]:
@@ -121,7 +130,19 @@ def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     place = {arm: i for i, arm in enumerate(_along(document, m))}
     arms = sorted(document.arms, key=lambda arm: place.get(arm.id, len(place)))
     rows = tuple(_dot_row(document, arm, m, scale) for arm in arms)
-    return DotPanel(fmt.upper_first(m.label), axis, scale, rows)
+    return DotPanel(fmt.upper_first(m.label), axis, scale, rows, _joined(document, arms, m))
+
+
+def _joined(
+    document: Document, arms: Sequence[ArmPart], m: MeasurementPart
+) -> tuple[tuple[float | None, ...], ...]:
+    """The values of each seed, in the order of the arms, where seeds are pairs and few."""
+    if document.claim.design != "paired" or any(arm.tasks for arm in arms):
+        return ()
+    found = [{r.number: r.values[m.key] for r in a.replicates if m.key in r.values} for a in arms]
+    numbers = sorted({number for values in found for number in values})
+    seeds = tuple(tuple(values.get(number) for values in found) for number in numbers)
+    return seeds if len(seeds) <= MOST_JOINED and len(arms) > 1 else ()
 
 
 def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale) -> DotRow:
@@ -175,6 +196,9 @@ def _main_alt(
         said.append("; ".join([f"{row.title}: {row.note}", *labels]) + ".")
     return " ".join(said)
 
+
+MOST_JOINED = 40
+"""Seeds whose runs are joined by lines; more would hide the dots."""
 
 SPANS = {"correlation": (-1.0, 1.0), "share": (0.0, 1.0)}
 """Scales whose axis has ends."""

@@ -38,10 +38,13 @@ FORMATS: Table[ReportFormat] = Table(
         "html": "repro.report.html:HTML",
         "pdf": "repro.report.pdf:PDF",
         "json": "repro.report.write:JSON",
+        "values": "repro.report.values:VALUES",
         "junit": "repro.report.junit:JUNIT",
     },
 )
 """The first is what a reader opens."""
+
+PAGE = "report.html"
 
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -52,8 +55,8 @@ def builtin() -> tuple[ReportFormat, ...]:
 
 
 def page() -> str:
-    """The name of the file that a reader opens."""
-    return FORMATS.get(FORMATS.names()[0]).file
+    """The name of the file that a reader opens, without loading what draws it."""
+    return PAGE
 
 
 def added(names: Iterable[str], *, allow_code: Consent) -> tuple[ReportFormat, ...]:

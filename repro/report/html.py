@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -12,12 +13,10 @@ from markupsafe import Markup
 from repro.files import template
 from repro.judging.document import Document
 from repro.report import words
-from repro.report.blocks import Figure
-from repro.report.figures import draw
-from repro.report.formats import ReportFormat, builtin
+from repro.report.blocks import Figure, PartGroup
+from repro.report.formats import PAGE, ReportFormat, builtin
 from repro.report.view import view
-
-NO_BREAK = "\N{NO-BREAK SPACE}"
+from repro.schema import numbers as fmt
 
 
 def html(document: Document) -> bytes:
@@ -27,7 +26,9 @@ def html(document: Document) -> bytes:
 
 def html_with_links(document: Document, written: Sequence[ReportFormat]) -> bytes:
     """The page, each figure drawn for wide and for narrow screens; it leads to what is written."""
-    page = render("report.html.j2", view=view(document), links=links(written), figure=_figure)
+    page = render(
+        "report.html.j2", view=view(document), links=links(written), figure=_figure, bars=_bars
+    )
     return page.encode()
 
 
@@ -37,7 +38,7 @@ def links(written: Sequence[ReportFormat]) -> list[tuple[str, str]]:
     return [*others, ("All verdicts", "../../index.html")]
 
 
-HTML = ReportFormat("report.html", html, label="HTML", with_links=html_with_links)
+HTML = ReportFormat(PAGE, html, label="HTML", with_links=html_with_links)
 
 
 def render(name: str, **context: Any) -> str:
@@ -45,8 +46,9 @@ def render(name: str, **context: Any) -> str:
     sources = {name: template(name), "style.css": template("style.css")}
     environment = Environment(
         loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined,
-        finalize=_kept_together, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        finalize=_shown, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
+    environment.filters |= {"plain": _plain, "verbatim": _verbatim, "ours": _ours}
     return environment.get_template(name).render(
         icon=icon,
         light=_variables(words.LIGHT),
@@ -57,11 +59,34 @@ def render(name: str, **context: Any) -> str:
     )
 
 
-def _kept_together(value: Any) -> Any:
-    """Text whose `742 ± 24` and `p = 0.09` are not broken at the end of a line."""
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def _shown(value: Any) -> Any:
+    """Text for a reader: numbers keep their units and signs, and code is set as code."""
     if type(value) is not str:
         return value
-    return value.replace(" ± ", f"{NO_BREAK}±{NO_BREAK}").replace("p = ", f"p{NO_BREAK}={NO_BREAK}")
+    parts = _CODE.split(value)
+    shown = [
+        f"<code>{escape(part)}</code>" if i % 2 else escape(fmt.unbroken(part))
+        for i, part in enumerate(parts)
+    ]
+    return Markup("".join(shown))  # noqa: S704 - every part is escaped
+
+
+def _plain(text: str) -> Markup:
+    """Text where no element can be: a title, an attribute."""
+    return Markup(escape(fmt.unbroken(text.replace("`", ""))))  # noqa: S704 - escaped
+
+
+def _ours(markup: str) -> Markup:
+    """MathML from our own table."""
+    return Markup(markup)  # noqa: S704 - nothing of a document is in it
+
+
+def _verbatim(text: str) -> Markup:
+    """A command, a name or a key, to be copied as it is."""
+    return Markup(escape(text))  # noqa: S704 - escaped
 
 
 def icon(name: str) -> Markup:
@@ -71,12 +96,21 @@ def icon(name: str) -> Markup:
 
 
 def _figure(shown: Figure) -> Markup:
+    from repro.report.figures import draw  # noqa: PLC0415 - an index has none, nor matplotlib
+
     said = f'role="img" aria-label="{escape(shown.alt)}"'
     parts = [
         f'<div class="{width}" {said}>{"".join(draw(shown, phone=width == "phone"))}</div>'
         for width in ("page", "phone")
     ]
     return Markup("".join(parts))  # noqa: S704 - drawn by us; matplotlib escapes its texts
+
+
+def _bars(group: PartGroup) -> tuple[list[Markup], Markup]:
+    from repro.report.figures.bars import bars  # noqa: PLC0415 - as above
+
+    drawn, axis = bars(group)
+    return [Markup(each) for each in drawn], Markup(axis)  # noqa: S704 - numbers alone
 
 
 def _variables(theme: dict[str, str]) -> str:

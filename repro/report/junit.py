@@ -2,16 +2,18 @@
 
 A claim that comes out as its file expects is a pass, whatever the word, and any other is a
 failure, one that nothing could be concluded of too: a build is red when something changed or is
-missing, and both words stand in the message. Invalid evidence is an error.
+missing, and both words stand in the message. Invalid evidence is an error. That the word is another
+one than before, and not the expected one, is a failure of the type FLIP.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
 from repro.judging.document import Document, Result, VerdictPart
 from repro.report import words
+from repro.report.flips import flip, is_unexpected_flip
 from repro.report.formats import ReportFormat
 from repro.report.sections.analyses import agreement_of_analyses, several_analyses
 from repro.report.sections.interim_looks import looks_said
@@ -36,7 +38,17 @@ def junit(document: Document) -> str:
         kind = "error" if verdict.validity == "INVALID" else "failure"
         why = f"{verdict.validity}: {verdict.validity_reason}"
         cases = [(name, said, (kind, verdict.validity, why)) for name, said, _ in cases]
-    return _text(place, cases)
+    return _text(place, [*_flip(document), *cases])
+
+
+def _flip(document: Document) -> Iterator[Case]:
+    """Whether the word is that of the verdict before, if there was one: a type of its own."""
+    history = document.provenance.history
+    if history is None or len(history.verdicts) < 2:
+        return
+    said = flip(document) or f"{history.verdicts[-1].word} since {fmt.date(history.since)}"
+    outcome = ("failure", "FLIP", said) if is_unexpected_flip(document) else None
+    yield "the word of the verdict before", said, outcome
 
 
 def junit_error(name: str, why: str) -> str:
@@ -58,10 +70,10 @@ def _text(place: str, cases: Iterable[Case]) -> str:
         case = ET.SubElement(suite, "testcase", classname=fmt.clean(place), name=fmt.clean(name))
         if outcome is not None:
             kind, word, message = outcome
-            element = ET.SubElement(case, kind, message=fmt.clean(message))
+            element = ET.SubElement(case, kind, message=_shown(message))
             if kind != "skipped":
                 element.set("type", word)
-        ET.SubElement(case, "system-out").text = fmt.clean(said)
+        ET.SubElement(case, "system-out").text = _shown(said)
     for name, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"testcase/{kind}"))))
     suite.set("tests", str(len(suite.findall("testcase"))))
@@ -70,6 +82,10 @@ def _text(place: str, cases: Iterable[Case]) -> str:
     ET.indent(suites)
     text = ET.tostring(suites, encoding="unicode", xml_declaration=False)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _shown(text: str) -> str:
+    return fmt.unbroken(fmt.clean(text))
 
 
 def _checks_said(document: Document) -> str:

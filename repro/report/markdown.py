@@ -1,75 +1,75 @@
-"""Reports -> a table of their verdicts, in Markdown for a build and as an HTML page."""
+"""Reports -> a list of their verdicts in Markdown, under the headings of their page."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import prod
 
 from repro.errors import Stopped
 from repro.judging.document import Document
-from repro.report import words
-from repro.report.view import Line, line, ordered
+from repro.report.index import Line, ListPart, VerdictList, chance, line
 from repro.schema import numbers as fmt
+from repro.specs.claim import UNSCALED
 
-HEAD = ["Claim", "Scale", "Validity", "Conclusion", "Agreement", "Flags", "Why"]
+HEAD = ["Claim", "Verdict", "Result", "To know"]
 
 
 def summary(documents: Iterable[Document], stopped: Iterable[Stopped] = ()) -> str:
-    """A table with a row for each claim, in the order of the index; then what an error stopped."""
-    rows = [_cells(row) for row in ordered(map(line, documents))]
-    table = [HEAD, ["---"] * len(HEAD), *rows]
-    parts = ["".join(f"| {' | '.join(row)} |\n" for row in table)] if rows else []
-    parts += [
-        f"**Not judged: {_escaped(each.subject)}.** {_escaped(each.why)}\n" for each in stopped
-    ]
-    return "\n".join(parts) or "No claim was judged.\n"
+    """The list of some documents, and of what an error stopped."""
+    return listed([*map(line, documents)], [(each.subject, each.why) for each in stopped])
 
 
-def _cells(verdict: Line) -> list[str]:
-    conclusion = verdict.conclusion.word
-    if verdict.strength:
-        conclusion += f" ({verdict.strength})"
-    if not verdict.as_expected:
-        conclusion += " (not as expected)"
-    flags = ", ".join(verdict.flags) or fmt.DASH
-    cells = [f"{verdict.title} ({verdict.id})", verdict.scale, verdict.validity.word, conclusion]
-    return [_escaped(cell) for cell in (*cells, verdict.agreement.word, flags, verdict.sentence)]
+def listed(lines: Sequence[Line], broken: Sequence[tuple[str, str]]) -> str:
+    """What changed, what is not as expected, what has no verdict and why, then the rest."""
+    if not lines and not broken:
+        return "No claim was judged.\n"
+    verdicts = VerdictList(lines)
+    found = verdicts.parts()
+    parts = [f"{_flip(row)}\n" for row in verdicts.changed]
+    parts += [f"## {_escaped(verdicts.total(len(broken)).removesuffix('.'))}\n"]
+    parts += [_table(part, verdicts) for part in found if part.urgent]
+    parts += _list("Not judged", broken)
+    postponed = dict.fromkeys(each for row in verdicts.lines for each in row.postponed)
+    parts += _list("Left for the next time", [("", each) for each in postponed])
+    parts += [_table(part, verdicts) for part in found if not part.urgent]
+    parts += [f"{_escaped(said)}\n"] if (said := chance(verdicts.lines)) else []
+    return "\n".join(parts)
+
+
+def _flip(row: Line) -> str:
+    """What comes before all else: a verdict with another word than before."""
+    scale = "" if row.scale == UNSCALED else f", {row.scale}"
+    return f"**{_escaped(f'{row.title} ({row.id}{scale})')}.** {_escaped(row.flip)}"
+
+
+def _table(part: ListPart, verdicts: VerdictList) -> str:
+    """The lines of a part, a row each; why is said of those that are urgent."""
+    head = [*HEAD, "Why"] if part.urgent else HEAD
+    rows = (_cells(row, verdicts)[: len(head)] for row in part.lines)
+    table = (f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+    return f"### {_escaped(part.heading)}\n\n{''.join(table)}"
+
+
+def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
+    """A section of what has no verdict: each with its name, if it has one, and why."""
+    rows = "".join(
+        f"- {f'**{_escaped(name)}.** ' if name else ''}{_escaped(why)}\n" for name, why in items
+    )
+    return [f"### {heading}\n\n{rows}"] if rows else []
+
+
+def _cells(row: Line, verdicts: VerdictList) -> list[str]:
+    """Title, verdict, one number, what to know and why."""
+    number = f"{row.number} ({row.interval})" if row.interval else row.number
+    result = f"{number}, {row.of}" if row.of else number
+    know = "; ".join(verdicts.remarks(row)) or fmt.DASH
+    name = f"{row.title} ({row.id})"
+    cells = [name, row.verdict.word, result or fmt.DASH, know, row.sentence]
+    return list(map(_escaped, cells))
 
 
 def _escaped(text: str) -> str:
     """Text that Markdown shows as it is: on one line, without markup, links or HTML."""
-    marked = re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", fmt.clean(text))
+    marked = re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", fmt.unbroken(fmt.clean(text)))
     marked = marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return marked.replace("://", ":\N{ZERO WIDTH SPACE}//").replace("@", "@\N{ZERO WIDTH SPACE}")
-
-
-def index(lines: Sequence[Line], broken: Sequence[tuple[str, str]] = ()) -> str:
-    """The page; ``broken`` are claims that were not judged and unreadable reports, and why."""
-    found = Counter(
-        (row.validity if row.conclusion == words.NO_CONCLUSION else row.conclusion).word
-        for row in lines
-    )
-    said = ", ".join(f"{n} {word}" for word, n in sorted(found.items()))
-    total = f"{fmt.number_of(len(lines), 'verdict')}{': ' + said if said else ''}"
-    failures = [(fmt.clean(path), fmt.clean(why)) for path, why in broken]
-    from repro.report.html import render  # noqa: PLC0415 - loads matplotlib and Jinja
-
-    return render(
-        "index.html.j2", lines=ordered(lines), total=total, broken=failures, chance=_chance(lines)
-    )
-
-
-def _chance(lines: Sequence[Line]) -> str:
-    """How many false CONFIRMED to expect among claims that no family joins, were none true."""
-    chances = [row.chance for row in lines if row.chance > 0]
-    if len(chances) < 2:
-        return ""
-    expected, some = sum(chances), 1 - prod(1 - chance for chance in chances)
-    alone, false = fmt.count(len(chances)), fmt.significant(expected, 2)
-    return (
-        f"{alone} of these verdicts are judged each by itself, without a family. Were none of "
-        f"their claims true, up to {false} would be expected to come out as CONFIRMED, and at "
-        f"least one with a chance of up to {fmt.share(some, 2)}."
-    )

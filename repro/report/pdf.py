@@ -1,14 +1,16 @@
 """Report -> PDF by Typst, tagged for screen readers, its bytes a function of the document.
 
-Text travels as JSON strings, which Typst inserts as text and never reads as markup. No font of
-the machine is used; a character that the fonts at hand lack is written as its code point.
+It holds what a page shows unfolded, then settings and methods. Text travels as JSON strings, which
+Typst inserts as text and never reads as markup. No font of the machine is used; a character that
+the fonts at hand lack is written as its code point.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import typst
@@ -18,9 +20,14 @@ from repro.judging.document import Document
 from repro.report import words
 from repro.report.blocks import ReportView
 from repro.report.figures import draw
-from repro.report.formats import ReportFormat
-from repro.report.view import view
+from repro.report.figures.bars import bars
+from repro.report.formats import ReportFormat, builtin
+from repro.report.sections.on_paper import settings_and_methods
+from repro.report.view import tidied, view
 from repro.schema import numbers as fmt
+
+FACE = "Libertinus Serif"
+"""The face of all text, in figures too; it comes with Typst."""
 
 LONG_WORD = 22
 ENDLESS = 400
@@ -31,13 +38,14 @@ BREAK = "\ue000"
 
 
 def pdf(document: Document) -> bytes:
-    """The pages of a report, whose time of creation is that of the document."""
-    shown = view(document)
-    drawings = {figure.name: draw(figure, paper=True) for figure in shown.figures()}
+    """The pages of a report with all its formats."""
+    return pdf_with_links(document, builtin())
+
+
+def pdf_with_links(document: Document, written: Sequence[ReportFormat]) -> bytes:
+    """The pages, which name the files that hold the rest; made at the time of the document."""
     at = fmt.moment(document.provenance.created)
-    sources: Any = _sources(shown, drawings)  # in memory: a kill leaves nothing behind
-    compiler = typst.Compiler(sources, font_paths=[str(words.fonts())], ignore_system_fonts=True)
-    made = compiler.compile(
+    made = compiler(document, written).compile(
         format="pdf", pdf_standards=["ua-1"], timestamp=max(int(at.timestamp()), 0) if at else 0
     )
     if not isinstance(made, bytes):
@@ -45,22 +53,42 @@ def pdf(document: Document) -> bytes:
     return made
 
 
-PDF = ReportFormat("report.pdf", pdf, label="PDF")
+def compiler(document: Document, written: Sequence[ReportFormat]) -> typst.Compiler:
+    """What sets the pages, in memory: a kill leaves nothing behind."""
+    section = settings_and_methods(tidied(document), written)
+    shown = replace(view(document), sections=(section,))
+    sources: Any = _sources(shown)
+    return typst.Compiler(sources, font_paths=[str(words.fonts())], ignore_system_fonts=True)
 
 
-def _sources(shown: ReportView, drawings: Mapping[str, Sequence[str]]) -> dict[str, bytes]:
-    """The files that Typst sets, by name: the template, its data, figures and icons."""
-    texts = {"main.typ": template("report.typ")}
-    data = _printable(asdict(shown)) | {"palette": words.PRINT, "drawings": {}}
-    for name, parts in drawings.items():
-        data["drawings"][name] = [f"{name}-{i}.svg" for i in range(len(parts))]
-        for file, part in zip(data["drawings"][name], parts, strict=True):
-            texts[file] = words.spelled(part)
-    texts["view.json"] = json.dumps(data)
+PDF = ReportFormat("report.pdf", pdf, label="PDF", with_links=pdf_with_links)
+
+
+def _sources(shown: ReportView) -> dict[str, bytes]:
+    """The files that Typst sets, by name: the template, its data, figures, intervals and icons."""
+    texts: dict[str, str] = {}
+    data = _printable(asdict(shown)) | {"palette": words.PRINT, "drawings": {}, "bars": []}
+    for figure in shown.figures():
+        drawn = {f"{figure.name}-{i}.svg": each for i, each in enumerate(draw(figure, paper=True))}
+        data["drawings"][figure.name] = list(drawn)
+        texts |= drawn
+    for number, group in enumerate(shown.parts.groups if shown.parts else ()):
+        rows, axis = bars(group, paper=True)
+        drawn = {f"bar-{number}-{i}.svg": each for i, each in enumerate((*rows, axis))}
+        data["bars"].append([name if each else "" for name, each in drawn.items()])
+        texts |= {name: each for name, each in drawn.items() if each}
+    texts = {name: _in_face(drawing) for name, drawing in texts.items()}
+    texts |= {"main.typ": template("report.typ"), "view.json": json.dumps(data)}
     for icon, path in words.ICONS.items():
         for tone in words.TONES:
             texts[f"icon-{icon}-{tone}.svg"] = _icon(path, words.PRINT[tone])
     return {name: text.encode() for name, text in texts.items()}
+
+
+def _in_face(drawing: str) -> str:
+    """A drawing whose words are in the face of the text around it."""
+    faced = words.spelled(drawing).replace(f"'{words.FACE}'", f"'{FACE}', '{words.FACE}'")
+    return faced.replace("<svg ", f'<svg font-family="{FACE}" ', 1)
 
 
 def _icon(path: str, colour: str) -> str:
@@ -88,7 +116,14 @@ def _printable(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         if key in ("block", "kind", "name", "tone", "icon"):
             return value
-        return words.spelled(value) if key == "alt" else _breakable(words.spelled(value))
+        if key == "alt":
+            return words.spelled(value)
+        text = value if key == "command" else _DIGEST.sub(r"\1", fmt.unbroken(value))
+        return _breakable(words.spelled(text))
     if isinstance(value, dict):
-        return {k: _printable(v, k) for k, v in value.items() if k != "plot"}
+        return {k: _printable(v, k) for k, v in value.items() if k not in ("plot", "axis")}
     return [_printable(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+_DIGEST = re.compile(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{12})[0-9a-f]+\b")
+"""A key of more digits than one reads; the first twelve tell it from others."""

@@ -1,6 +1,7 @@
-"""Performance profiles: which share of the runs of each arm is better than a value, for all values.
+"""Many tasks: the effect in each of them, and performance profiles.
 
-As Agarwal et al. (2021, section 4.3) draw them: the mean over tasks of the share within each. A
+A profile is the share of the runs of an arm that is better than a value, for all values. As
+Agarwal et al. (2021, section 4.3) draw them: the mean over tasks of the share within each. A
 profile that lies above another everywhere belongs to an arm that is better whatever counts as good.
 """
 
@@ -11,7 +12,14 @@ from statistics import fmean, quantiles
 
 from repro.judging.document import ArmPart, Document, MeasurementPart
 from repro.report import words
-from repro.report.blocks import Figure, LinePlot, Lines
+from repro.report.blocks import (
+    AnalysisRow,
+    EffectAxis,
+    Figure,
+    LinePlot,
+    Lines,
+    SpecificationPlot,
+)
 from repro.schema import numbers as fmt
 
 
@@ -33,6 +41,44 @@ def profiles(document: Document) -> tuple[Figure, ...]:
             number = f"-{len(figures) + 1}" if figures else ""
             figures.append(_figure(document, measurement, values, f"profiles{number}"))
     return tuple(figures)
+
+
+TASKS = 30
+"""Tasks that a picture shows; of more those with the outermost effects."""
+
+
+def by_task(document: Document) -> Figure | None:
+    """The difference of two arms in every task, the largest first; None without tasks."""
+    tasks = {arm.id for arm in document.arms if arm.tasks}
+    over = (r for r in words.decisive(document) if len(r.arms) == 2 and tasks.issuperset(r.arms))
+    result = next(over, None)
+    measurement = None if result is None else words.measurement_of(document, result.measurement)
+    if result is None or measurement is None:
+        return None
+    arms = {arm.id: arm for arm in document.arms}
+    a, b = (_by_task(arms[arm], measurement.key) for arm in result.arms)
+    found = sorted(((fmean(a[t]) - fmean(b[t]), t) for t in a.keys() & b.keys()), reverse=True)
+    if not found:
+        return None
+    rows = tuple(_task_row(task, effect, measurement) for effect, task in found)
+    if len(rows) > TASKS:
+        rows = (*rows[: TASKS // 2], *rows[-TASKS // 2 :])
+    first, second = (arms[arm].label for arm in result.arms)
+    sense = f"{measurement.better} is better"
+    title = fmt.upper_first(f"{measurement.label} by task: {first} minus {second} ({sense})")
+    plot = SpecificationPlot(
+        title, EffectAxis("linear"), rows, tuple(effect for effect, _ in found)
+    )
+    ahead = sum((effect > 0) == (measurement.better == "higher") for effect, _ in found if effect)
+    said = f"{first} is ahead in {ahead} of {fmt.number_of(len(found), 'task')}"
+    caption = f"One dot a task: the difference of the means over its seeds. {said}."
+    shown = "; ".join(f"{row.label} {row.word}" for row in rows)
+    return Figure("tasks", f"{title}. {said}: {shown}.", caption, plot)
+
+
+def _task_row(task: str, effect: float, measurement: MeasurementPart) -> AnalysisRow:
+    word = fmt.plus(effect, measurement.digits)
+    return AnalysisRow(task, word, "plain", effect, None, "", declared=False)
 
 
 Values = Mapping[str, Sequence[float]]

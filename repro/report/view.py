@@ -5,117 +5,85 @@ Computes no statistic: it formats, orders and counts what the document holds.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from operator import is_
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from repro.judging.document import Document, Result, SourcePart, VerdictPart
+from repro.judging import reason
+from repro.judging.document import AuthorPart, Document, SourcePart, VerdictPart
 from repro.report import words
-from repro.report.blocks import Badge, Chip, Field, Paragraph, ReportView
-from repro.report.figure_data import main_figure
-from repro.report.sections import changes, sections
+from repro.report.blocks import Badge, Chip, Figure, Paragraph, ReportView
+from repro.report.flips import flip
+from repro.report.parts import parts
+from repro.report.sections import changes, main_figures, next_step, sections
 from repro.schema import numbers as fmt
-from repro.specs.claim import SCALES, UNSCALED
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The verdict of one claim at one scale; ``link`` leads to its page.
-
-    ``chance`` is that of a false CONFIRMED, were nothing true: 0 where a family allows for it.
-    """
-
-    id: str
-    title: str
-    scale: str
-    seeds: str
-    validity: Badge
-    conclusion: Badge
-    strength: str
-    agreement: Badge
-    flags: tuple[str, ...]
-    sentence: str
-    as_expected: bool
-    created: str
-    link: str
-    chance: float
-
-
-def line(document: Document, link: str = "") -> Line:
-    """A document as a row; ``link`` is the address of its page as seen from the table."""
-    d: Document = tidied(document)
-    verdict = d.verdict
-    concluded = verdict.conclusion is not None and verdict.validity == "VALID"
-    errs = concluded and d.family is None  # all decisive tests must confirm
-    return Line(
-        id=d.claim.id,
-        title=d.claim.title,
-        scale=d.scale.name,
-        seeds=seeds(d),
-        validity=words.badge(verdict.validity),
-        conclusion=words.short_word(d) if concluded else words.NO_CONCLUSION,
-        strength=words.strength(verdict.strength),
-        agreement=words.badge(verdict.agreement),
-        flags=(
-            *(fmt.plain_name(flag.kind) for flag in verdict.flags),
-            *(chip.badge.word for chip in words.cautions(d)),
-        ),
-        sentence=verdict.sentence,
-        as_expected=verdict.as_expected or not concluded,
-        created=fmt.date(d.provenance.created),
-        link=quote(link),
-        chance=max(map(_level, words.decisive(d)), default=0.0) if errs else 0.0,
-    )
-
-
-def ordered(lines: Iterable[Line]) -> list[Line]:
-    """What is not as expected first; then by claim, from the smallest scale to the paper's."""
-    return sorted(
-        lines, key=lambda row: (row.as_expected, row.id, _place(row.scale), row.scale, row.link)
-    )
-
-
-def _place(scale: str) -> int:
-    """Scales from small to large, and those whose names have no meaning after them."""
-    return SCALES.index(scale) if scale in SCALES else len(SCALES)
-
-
-def _level(result: Result) -> float:
-    """A two-sided level errs on the claimed side half as often; nothing without p errs."""
-    if result.scale == "none" and result.p is None:
-        return 0.0
-    two_sided = result.test.endswith("two-sided") and result.claimed != "none"
-    return result.alpha / 2 if two_sided else result.alpha
+from repro.specs.claim import UNSCALED
 
 
 def view(document: Document) -> ReportView:
     d: Document = tidied(document)
     verdict = words.headline(d)
-    lead, _, rest = d.scale.notice.partition(". ")
     source = d.claim.source
+    first, *more = main_figures(d)
     return ReportView(
         page_title=f"{verdict.word}: {d.claim.title}",
+        paper=_paper(source),
         over=f"Verdict report · {seeds(d)} · {fmt.date(d.provenance.created)}",
-        scale="as declared" if d.scale.name == UNSCALED else f"{d.scale.name} scale",
+        scale=_scale(d),
         running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
         title=d.claim.title,
         quote=source.quote if isinstance(source, SourcePart) else "",
         citation=_citation(d),
+        flip=flip(d),
         verdict=verdict,
-        sentence=d.verdict.sentence,
-        fields=_fields(d),
-        cautions=_cautions(d),
+        sentence=reason.sentence(d),
+        cure=next_step(d).text if d.verdict.validity != "VALID" else "",
+        parts=parts(d) if d.verdict.validity == "VALID" else None,
         chips=_chips(d),
+        notice=_notice(d),
         changes=changes(d),
-        notice=Paragraph(rest, f"{lead}.") if rest else Paragraph(d.scale.notice),
-        figure=main_figure(d),
+        figure=first,
+        more=tuple(each for each in more if isinstance(each, Figure)),
         sections=sections(d),
         footer=f"Written by repro {d.provenance.repro_version}; claim digest {d.claim.digest[:19]}",
     )
+
+
+def _notice(document: Document) -> Paragraph:
+    """What the scale means, or that a claim was written from its results."""
+    lead, _, rest = document.scale.notice.partition(". ")
+    if words.is_exploratory(document):
+        return Paragraph(rest, "Written from these results, which cannot confirm it.")
+    return Paragraph(rest, f"{lead}.") if rest else Paragraph(document.scale.notice)
+
+
+def _scale(document: Document) -> str:
+    """The name of the scale, or how a claim without scales came about."""
+    if document.scale.name != UNSCALED:
+        return f"{document.scale.name} scale"
+    return "exploratory" if words.is_exploratory(document) else "as declared"
+
+
+_ADDRESSES = (
+    (re.compile(r"https://[^\s<>\"'`]{4,200}[^\s<>\"'`.,;:)]"), "{}"),
+    (re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Za-z0-9]{1,100}[A-Za-z0-9]"), "https://doi.org/{}"),
+    (re.compile(r"(?<=arXiv )\d{4}\.\d{4,5}(?:v\d+)?|(?<=arXiv:)\d{4}\.\d{4,5}(?:v\d+)?"),
+     "https://arxiv.org/abs/{}"),
+)  # fmt: skip
+
+
+def _paper(source: SourcePart | AuthorPart) -> str:
+    """The address of the paper, where its citation has one, a DOI or a number of arXiv."""
+    if not isinstance(source, SourcePart):
+        return ""
+    for pattern, address in _ADDRESSES:
+        if found := pattern.search(f"{source.citation} {source.locator}"):
+            return address.format(found[0])
+    return ""
 
 
 def _citation(document: Document) -> str:
@@ -128,16 +96,25 @@ def _citation(document: Document) -> str:
 
 
 def tidied(value: Any) -> Any:
-    """The same with text that every format can hold, and its mappings in order."""
+    """The same with text that every format can hold, and its mappings in order.
+
+    What is so already is given back as it is: that is nearly everything, of many reports.
+    """
     if isinstance(value, str):
         return fmt.clean(value)
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, BaseModel):
-        parts = {name: tidied(getattr(value, name)) for name in type(value).model_fields}
-        return value.model_copy(update=parts)
+        found = ((name, part, tidied(part)) for name, part in vars(value).items())
+        changed = {name: tidy for name, part, tidy in found if tidy is not part}
+        return value.model_copy(update=changed) if changed else value
     if isinstance(value, Mapping):
         items = ((tidied(key), tidied(item)) for key, item in value.items())
-        return dict(sorted(items, key=lambda item: str(item[0])))
-    return type(value)(map(tidied, value)) if isinstance(value, list | tuple) else value
+        return dict(sorted(items, key=lambda item: str(item[0]))) if value else value
+    if isinstance(value, list | tuple):
+        tidy = [tidied(each) for each in value]
+        return value if all(map(is_, tidy, value)) else type(value)(tidy)
+    return value
 
 
 def seeds(document: Document) -> str:
@@ -157,48 +134,32 @@ def seeds(document: Document) -> str:
     return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} per {per}"
 
 
-def _fields(document: Document) -> tuple[Field, ...]:
-    verdict = document.verdict
-    checked = verdict.validity_reason or words.checked(document)
-    conclusion = words.conclusion(verdict.conclusion, verdict.strength)
-    agreement, why = words.badge(verdict.agreement), fmt.sentence(verdict.agreement_reason)
-    fields = (
-        Field("Validity", words.badge(verdict.validity), checked),
-        Field("Conclusion", conclusion, _conclusion_reason(verdict)),
-    )
-    if not isinstance(document.claim.source, SourcePart):
-        return fields
-    return (*fields, Field("Agreement with the paper", agreement, why))
-
-
-def _conclusion_reason(verdict: VerdictPart) -> str:
-    if verdict.conclusion is None:
-        return "Only valid evidence carries a conclusion."
-    if not verdict.expected:
-        return "" if verdict.as_expected else "Not as expected: a claim is to be confirmed."
-    outcome = "the outcome" if verdict.as_expected else "not the outcome"
-    why = f": {verdict.expected_why}" if verdict.expected_why else ""
-    declared = f"its file declares {verdict.expected} at this scale, which is {outcome}"
-    return fmt.sentence(f"{declared}{why}")
-
-
-def _cautions(document: Document) -> tuple[Paragraph, ...]:
-    """What makes a conclusion fragile and why, or what to know; a paragraph for each kind."""
-    fragile = "Fragile" if document.verdict.conclusion in words.DECIDED else "To know"
-    told: dict[str, list[str]] = {}
-    for flag in document.verdict.flags:
-        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
-    return tuple(
-        Paragraph(" ".join(dict.fromkeys(texts)), f"{fragile}, {fmt.plain_name(kind)}:")
-        for kind, texts in told.items()
-    )
-
-
 def _chips(document: Document) -> tuple[Chip, ...]:
-    """Controls that did not pass, and what to know of how the judgement was reached."""
-    chips = [
+    """Validity, agreement, controls that did not pass, flags, and what else to know, each once."""
+    verdict = document.verdict
+    chips = []
+    if verdict.validity == "VALID":
+        checked = words.checked(document).rstrip(".")
+        chips.append(Chip("Validity", Badge(f"valid, {checked}", "good", "check")))
+        if isinstance(document.claim.source, SourcePart):
+            chips.append(Chip("Agreement with the paper", words.agreement(document)))
+    if verdict.conclusion is not None and (word := _unexpected(verdict)):
+        chips.append(Chip("Outcome", word))
+    chips += [
         Chip(f"Control: {c.statement}", Badge(f"{c.state}: {c.measured}", *words.BADGES[c.state]))
         for c in document.canaries
         if c.state != "passed"
     ]
-    return (*chips, *words.cautions(document))
+    for kind in dict.fromkeys(flag.kind for flag in verdict.flags):
+        chips.append(Chip("Flag", Badge(words.FLAGS.get(kind, kind), "warn", "alarm")))
+    said = {chip.badge.word for chip in chips}
+    others = (chip for chip in words.cautions(document) if chip.badge.word not in said)
+    return (*chips, *(chip for chip in others if chip.badge.word != words.EXPLORATORY))
+
+
+def _unexpected(verdict: VerdictPart) -> Badge | None:
+    if not verdict.as_expected:
+        return Badge(f"not as expected: {verdict.expected or 'CONFIRMED'} was", "warn", "unequal")
+    if verdict.expected:
+        return Badge("as its file expects", "plain", "check")
+    return None

@@ -11,10 +11,12 @@ a contrast of at least 4.5 on every ground that it is used on (a test computes i
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
 from repro.expectations.base import IntervalPart
+from repro.judging import reason
 from repro.judging.document import (
     ArmPart,
     Canary,
@@ -139,23 +141,50 @@ FAMILIES = {
 }
 """What a family is judged by, and what that is good for."""
 
-LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
-NO_CONCLUSION = Badge("no conclusion", "plain", "none")
-
-DECIDED = ("CONFIRMED", "CONTRADICTED")
-"""Conclusions that a flag makes fragile; one that decides nothing cannot be."""
-
-_HEADLINES = {
-    "CONFIRMED": "Confirmed{at_scale}",
-    "CONTRADICTED": "Contradicted{at_scale}",
-    "INCONCLUSIVE": "Inconclusive{at_scale}",
-    "TRIVIAL": "Real, but trivial{at_scale}",
-    "NOT-TESTED": "Not tested{at_scale}",
-    "INVALID": "Invalid: this evidence cannot be judged",
-    "INCOMPLETE": "Incomplete: runs are missing",
-    "STALE": "Stale: the runs are of an older version",
-    "NOT-COMPARABLE": "Not comparable: the arms differ in more than the claim allows",
+AGREEMENTS = {
+    "COMPATIBLE": "compatible",
+    "LARGER": "larger than printed",
+    "SMALLER": "smaller than printed",
+    "OPPOSITE": "opposite to what is printed",
+    "NOT-CHECKABLE": "not checkable",
 }
+
+_RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
+
+LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
+
+FLAGS = {
+    "rounding": "the rounding of printed numbers can tip it",
+    "multiplicity": "a part is contradicted by itself, not among all",
+    "one seed left out": "one seed can tip it",
+    "one task left out": "one task can tip it",
+    "tolerance": "another threshold would change it",
+    "choice of test": "another test would change it",
+    "canary": "a control is out of the ordinary",
+    "diverged": "runs diverged",
+    "ceiling": "values reach their ceiling",
+    "order of a table": "the order of a table counts",
+    "drift": "later seeds differ from earlier ones",
+    "units that differ": "arms seem to have different units",
+    "one arm copied from another": "arms have the same values",
+    "values shared between arms": "arms share values",
+    "runs that share a source": "runs share a source",
+    "repeated values": "values repeat",
+    "chosen by itself": "a value was chosen without being told",
+    "gaps in the seeds": "seeds are missing in between",
+    "a seed far from its arm": "a seed lies far from its arm",
+    "arms correlate by seed": "arms move together by seed",
+    "runs of tasks move together": "runs of tasks move together",
+    "values follow each other": "values follow each other",
+    "unequal numbers of seeds": "arms have unequal numbers of seeds",
+    "more seeds than planned": "there are more seeds than planned",
+    "forced design": "too few seeds were planned",
+    "declared after results were visible": "declared after results were visible",
+    "test loses its level here": "the test errs too often here",
+}
+"""What a flag says on a chip; its full text waits in a fold."""
+EXPLORATORY = "exploratory: not declared beforehand"
+NO_CONCLUSION = Badge("no conclusion", "plain", "none")
 
 ICONS = {
     "check": "M20 3a17 17 0 1 0 .01 0ZM12 20.5l5.5 5.5L28 14.5",
@@ -254,31 +283,40 @@ def strength(part: Strength | None) -> str:
         return ""
     if part.one_sided_level is None:
         return "exact, for these seeds"
-    side = "one-sided" if part.tails == 1 else "two-sided"
     family = " in its family" if part.family else ""
-    return f"{side} {fmt.percent(part.one_sided_level)}{LOOKS[part.looks]}{family}"
+    rate = f"error rate at most {fmt.percent(part.one_sided_level)}{LOOKS[part.looks]}{family}"
+    return f"{rate} if the test's assumptions hold"
+
+
+def error_rate(document: Document) -> str:
+    """How often the tests of a claim err: as measured in designs like this one, or at most."""
+    names = {result.id for result in decisive(document)}
+    texts = [level.text for level in document.levels if level.expectation in names]
+    rates = [float(found[1]) for found in map(_RATE.search, texts) if found]
+    if document.verdict.conclusion and rates:
+        return f"error rate {max(rates):g}% as measured in designs like this"
+    return strength(document.verdict.strength)
 
 
 def with_strength(word: str, part: Strength | None) -> str:
-    """`CONFIRMED (one-sided 2.5%)`."""
+    """`CONFIRMED (error rate at most 2.5% if the test's assumptions hold)`."""
     said = strength(part)
     return f"{word} ({said})" if said else word
+
+
+def agreement(document: Document) -> Badge:
+    """Whether our number agrees with the paper's, or why that cannot be told."""
+    word = document.verdict.agreement
+    text = AGREEMENTS[word]
+    if word == "NOT-CHECKABLE" and document.scale.name not in ("paper", UNSCALED):
+        text += ": this is not the paper's scale"
+    return Badge(text, *BADGES[word])
 
 
 def headline(document: Document) -> Badge:
     """The verdict in large letters; a confirmed one that rests on little is amber and says so."""
     found = short_word(document)
-    text = _HEADLINES.get(found.word, "Valid, without a conclusion")
-    text = text.format(at_scale=at_scale(document.scale.name))
-    if document.verdict.conclusion in DECIDED and (doubts := _doubts(document)):
-        text += f", but {' and '.join(doubts)}"
-    return Badge(text, found.tone, found.icon)
-
-
-def _doubts(document: Document) -> list[str]:
-    """Why a conclusion is not to be taken as it stands."""
-    doubts = ["exploratory"] if is_exploratory(document) else []
-    return [*doubts, "fragile"] if document.verdict.flags else doubts
+    return Badge(reason.headline(document), found.tone, found.icon)
 
 
 def is_exploratory(document: Document) -> bool:
@@ -298,7 +336,7 @@ def short_word(document: Document) -> Badge:
     if verdict.conclusion is None or verdict.validity != "VALID":
         return badge(verdict.validity)
     found = badge(verdict.conclusion)
-    doubtful = verdict.conclusion == "CONFIRMED" and _doubts(document)
+    doubtful = verdict.conclusion == "CONFIRMED" and reason.doubts(document)
     return Badge(found.word, "warn", found.icon) if doubtful else found
 
 
@@ -339,8 +377,7 @@ def cautions(document: Document) -> tuple[Chip, ...]:
     elif declared is not None and declared.state == "none":
         chips.append(Chip("Claim", Badge("no record of when it was declared", "plain", "question")))
     elif is_exploratory(document):
-        word = "exploratory: not declared beforehand"
-        chips.append(Chip("Claim", Badge(word, "warn", "alarm")))
+        chips.append(Chip("Claim", Badge(EXPLORATORY, "warn", "alarm")))
     for part in document.design:
         if part.refused:
             name = title_of(document, part.expectation)

@@ -9,8 +9,9 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,11 @@ from repro.files import (
     write_atomically,
 )
 from repro.judging.document import Document
+from repro.machine import cores
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
-from repro.report.view import Line, line
+from repro.report.index import Line, index
+from repro.report.kept_lines import KeptLines
+from repro.report.markdown import listed
 
 FAILED = "failed.txt"
 """What is written next to a report, or in its place, when the claim could not be judged."""
@@ -72,6 +76,32 @@ def write_report(
     for name in without:
         (folder / FORMATS.get(name).file).unlink(missing_ok=True)
     return paths
+
+
+MANY = 4
+"""So many reports are worth the second that another process takes to start."""
+
+
+def rendered_apart(
+    documents: Sequence[Document], formats: Sequence[ReportFormat]
+) -> Iterator[Callable[[], dict[str, bytes]]]:
+    """What renders each document: where there are many, processes that have begun.
+
+    What fails in a process is rendered again here, where its place can be told.
+    """
+    here = [partial(rendered, document, formats) for document in documents]
+    if len(documents) < MANY or cores() < 2 or formats:
+        yield from here
+        return
+    from repro.running.pool import ProcessPool  # noqa: PLC0415 - most commands render one report
+
+    pool = ProcessPool(min(cores(), len(documents)))
+    try:
+        begun = [pool.submit(rendered, document) for document in documents]
+        for future, again in zip(begun, here, strict=True):
+            yield future.result if future.exception() is None else again
+    finally:
+        pool.terminate()
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> list[Path]:
@@ -158,12 +188,11 @@ def write_failure(stopped: Stopped, claim: str, scale: str, reports: Path) -> No
 
 
 def write_index(folder: Path) -> Path:
-    """Collect the reports two levels below ``folder`` and write its index.html."""
-    from repro.report.markdown import index  # noqa: PLC0415 - loads Jinja
-
+    """Collect the reports two levels below ``folder``; write its index.html, and index.md."""
     with alone(folder):
         sweep(folder, f".*{ENDING}")
         lines, broken = _rows(folder)
+        replace(folder / "index.md", listed(lines, broken).encode())
         return replace(folder / "index.html", index(lines, broken).encode())
 
 
@@ -171,6 +200,7 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
     """A line for each report, and what cannot be shown: its place and why."""
     lines: list[Line] = []
     broken: list[tuple[str, str]] = []
+    known = KeptLines(folder, LARGEST, read_document)
     found = (*folder.glob("*/*/report.json"), *folder.glob(f"*/*/{FAILED}"))
     for place in sorted({path.parent for path in found}):
         inside = place.relative_to(folder)
@@ -178,10 +208,12 @@ def _rows(folder: Path) -> tuple[list[Line], list[tuple[str, str]]]:
             broken.append(((inside / FAILED).as_posix(), _first_line(place / FAILED)))
             continue
         try:
-            document = read_document(place / "report.json")
-            lines.append(line(document, (inside / page()).as_posix()))
+            path = place / JSON.file
+            shown = page() if (place / page()).exists() else JSON.file
+            lines.append(known.line(path, (inside / shown).as_posix()))
         except SpecError as error:
             broken.append(((inside / "report.json").as_posix(), error.problems[0].what))
+    known.write()
     return lines, broken
 
 
@@ -225,7 +257,13 @@ def _refuse_depth(path: Path, text: str) -> None:
 
 
 def _refuse_sizes(path: Path, text: str) -> None:
-    """Refuse texts and whole numbers that no report has, and that no drawing could hold."""
+    """Refuse texts and whole numbers that no report has, and that no drawing could hold.
+
+    Nothing between quotes is longer than it is written, so the text is first looked at as it is.
+    """
+    words, lines = map(len, text.split()), map(len, text.split("\n"))
+    if max(words, default=0) <= WORD and max(lines) <= LONGEST and not _many_digits(text):
+        return
     for steps, value in _leaves(json.loads(text), ()):
         if isinstance(value, str) and len(value) > LONGEST:
             found = f"a text of {len(value):,} characters"
@@ -236,6 +274,13 @@ def _refuse_sizes(path: Path, text: str) -> None:
         if isinstance(value, int) and abs(value) > COUNTED:
             found = "a whole number that is too large"
             raise _wrong(path, f"{_where(steps)}{found}", f"at most {COUNTED:,}")
+
+
+def _many_digits(text: str) -> bool:
+    """Whether a whole number in a JSON text has as many digits as one that is too large."""
+    digits: list[int] = []
+    json.loads(text, parse_int=lambda number: digits.append(len(number)))
+    return max(digits, default=0) >= len(str(COUNTED))
 
 
 def _leaves(value: Any, steps: Location) -> Iterator[tuple[Location, Any]]:

@@ -25,15 +25,16 @@ from repro.errors import (
     StoreUnreachableError,
 )
 from repro.machine import available_memory
+from repro.running.budget import OverBudgetError, TimeBudget
 from repro.running.dask_engine import DaskEngine
 from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
 from repro.running.plan import is_recorded, remaining
 from repro.running.pool import ProcessPool, WorkerLostError
 from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
-from repro.running.worker import Outcome, Task, halves, run_task
+from repro.running.worker import Outcome, Status, Task, halves, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.base import Training
-from repro.trainers.run import PlannedRun
+from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.trainer import Device, trainer_of
 
 BUSY_SECONDS = 2.0
@@ -81,7 +82,7 @@ class FirstRuns:
             self._failures[training.digest()] += 1
         elif outcome.error in _UNREAD:
             self._unread.add(trainer_of(training).reading(training))
-        elif outcome.status not in {"failed", "busy"}:
+        elif outcome.status not in {"failed", "busy", "postponed"}:
             self._proven |= {training.digest(), trainer_of(training).reading(training)}
         return self.refused(training) is not None
 
@@ -100,7 +101,8 @@ class FirstRuns:
 class Dispatch:
     """One execution of some tasks on an executor; ``limit`` is in seconds per run, if any.
 
-    ``proven`` is what is known of runs that ended well before, as in ``proofs``.
+    ``proven`` is what is known of runs that ended well before, as in ``proofs``. What does not
+    fit in ``budget`` is postponed.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Dispatch:
         report: Reporter,
         limit: float | None = None,
         proven: Collection[str] = (),
+        budget: TimeBudget | None = None,
     ) -> None:
         self._executor, self._store = executor, store
         self._elsewhere = executor if isinstance(executor, DaskEngine) else None
@@ -122,13 +125,14 @@ class Dispatch:
         self._tracker = Tracker(store, runs, time.monotonic)
         self._watch = None
         if isinstance(executor, ProcessPool):
-            self._watch = Watch(store, executor, time.monotonic, limit)
+            self._watch = Watch(store, executor, time.monotonic, limit, budget)
         self._pending: dict[Future[tuple[Outcome, ...]], Task] = {}
         self._backlog: list[Task] = []
         self._busy: list[tuple[float, Task]] = []
         self._outcomes: list[Outcome] = []
         self._missing: dict[Hashable, Outcome] = {}
         self._first = FirstRuns(proven)
+        self._budget = budget
 
     def run(self, *, reused: int = 0) -> list[Outcome]:
         """Do all tasks; an outcome for each run. ``reused`` is only said."""
@@ -189,13 +193,48 @@ class Dispatch:
         free = (workers if slots is None else slots) - len(self._pending)
         if slots is not None:
             self._backlog = parted(self._backlog, free)
-        given, self._backlog = self._backlog[: max(0, free)], self._backlog[max(0, free) :]
-        for task in given:
+        for _ in range(min(max(0, free), len(self._backlog))):
+            if (task := self._next()) is None:
+                break
             self._give_out(task)
 
+    def _next(self) -> Task | None:
+        """The next task of the backlog; None while it is not known whether any fits in the budget.
+
+        The first that ends in time, else one that can be taken up again; and what never will, to
+        be refused.
+        """
+        wait = self._budget is not None and self._budget.left > 0 and bool(self._pending)
+        fits = (n for n, task in enumerate(self._backlog) if self._fits(task))
+        later = (n for n, task in enumerate(self._backlog) if self._carried(task))
+        index = next(fits, next(later, None if wait else 0))
+        return None if index is None else self._backlog.pop(index)
+
+    def _fits(self, task: Task) -> bool:
+        return self._budget is None or self._estimate(self._budget, task) <= self._budget.left
+
+    def _estimate(self, budget: TimeBudget, task: Task) -> float:
+        """How many seconds what is left of the runs of a task will take."""
+        return sum(
+            budget.estimate(planned.run.training, *self._tracker.at_first(planned.run.key))
+            for planned in task.runs
+        )
+
+    def _carried(self, task: Task) -> bool:
+        """Whether a task may be ended with the budget, and goes on the next time."""
+        training = task.runs[0].run.training
+        time_is_left = self._budget is not None and self._budget.left > 0
+        return time_is_left and self._watch is not None and trainer_of(training).resumes(training)
+
+    def _postponed(self, task: Task) -> Outcome | None:
+        """The outcome, of no key as yet, of a task that does not fit in the budget."""
+        if self._budget is None or self._fits(task) or self._carried(task):
+            return None
+        return Outcome("", "postponed", self._budget.refusal(self._estimate(self._budget, task)))
+
     def _give_out(self, task: Task) -> None:
-        """Submit a task, unless it is known that it will do no better than others."""
-        hopeless = self._hopeless(task)
+        """Submit a task, unless it will do no better than others, or would not end in time."""
+        hopeless = self._hopeless(task) or self._postponed(task)
         if hopeless is not None:
             for planned in task.runs:
                 self._end(replace(hopeless, key=planned.run.key))
@@ -211,6 +250,8 @@ class Dispatch:
                 self._busy += [(0.0, replace(task, runs=runs)) for runs in halves(task.runs)]
                 continue
             outcomes = _result(future, task)
+            if self._budget is not None:
+                self._budget.learn(self._store, _trained(task, outcomes))
             busy = {outcome.key for outcome in outcomes if outcome.status == "busy"}
             for outcome in outcomes:
                 if outcome.error in _FOR_ALL:
@@ -288,7 +329,14 @@ def _result(future: Future[tuple[Outcome, ...]], task: Task) -> tuple[Outcome, .
     if error is None:
         return future.result()
     kind = type(error).__name__
-    return tuple(Outcome(planned.run.key, "failed", str(error), kind) for planned in task.runs)
+    status: Status = "postponed" if isinstance(error, OverBudgetError) else "failed"
+    return tuple(Outcome(planned.run.key, status, str(error), kind) for planned in task.runs)
+
+
+def _trained(task: Task, outcomes: Sequence[Outcome]) -> list[RunSpec]:
+    """The runs of a task that were trained just now."""
+    keys = {outcome.key for outcome in outcomes if outcome.status == "trained"}
+    return [planned.run for planned in task.runs if planned.run.key in keys]
 
 
 def _words(outcome: Outcome) -> str:
@@ -302,6 +350,8 @@ def _words(outcome: Outcome) -> str:
             return "read from what the program left"
         case "diverged" | "not started":
             return outcome.status
+        case "postponed":
+            return outcome.message
         case _:
             return f"failed: {outcome.message.splitlines()[0] if outcome.message else ''}"
 

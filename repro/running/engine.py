@@ -155,8 +155,9 @@ class RunOptions:
 
     ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one per core.
     ``allow_code`` imports what configurations name of others, `use: module:object`.
-    ``limit`` is how many seconds a run may take. ``scheduler`` is that of ``dask``, by address or
-    file; empty for a cluster on this machine. ClaimError for options that exclude each other.
+    ``limit`` is how many seconds a run may take, and ``budget`` all of them together.
+    ``scheduler`` is that of ``dask``, by address or file; empty for a cluster on this machine.
+    ClaimError for options that exclude each other.
     """
 
     store: RunStore
@@ -167,6 +168,7 @@ class RunOptions:
     allow_code: Consent = False
     limit: float | None = None
     scheduler: str = ""
+    budget: float | None = None
 
     def __post_init__(self) -> None:
         if self.scheduler and self.engine != "dask":

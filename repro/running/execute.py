@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from repro.errors import (
     StoreUnreachableError,
     printable_lines,
 )
+from repro.running.budget import TimeBudget
 from repro.running.dask_engine import DaskEngine
 from repro.running.dispatch import Dispatch, make_tasks
 from repro.running.engine import (
@@ -60,7 +61,8 @@ class Execution:
 
     ``trained`` now; ``measured`` now, trained before; ``read`` now, of what a program left before;
     ``reused`` as they were, whoever finished
-    them; ``diverged`` now or before; ``failed``, or not started at all, with the reason.
+    them; ``diverged`` now or before; ``failed``, or not started at all, with the reason;
+    ``postponed``: not started, or not ended, in the budget of time, with the reason.
     """
 
     trained: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ class Execution:
     reused: tuple[str, ...] = ()
     diverged: tuple[str, ...] = ()
     failed: tuple[Outcome, ...] = ()
+    postponed: tuple[Outcome, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -90,6 +93,7 @@ def execute(  # noqa: PLR0913 - one parameter an option
     limit: float | None = None,
     scheduler: str = "",
     proven: Collection[str] = (),
+    budget: TimeBudget | None = None,
 ) -> Execution:
     """Do what the store lacks of ``plan``, the longest task first.
 
@@ -99,7 +103,8 @@ def execute(  # noqa: PLR0913 - one parameter an option
     another process is training is waited for. One that takes longer than ``limit`` seconds has
     failed, and goes on from its checkpoint the next time. One that fails does not stop the others,
     unless the first two of a program failed, or the first left nothing that can be read: the rest
-    of it is then not started, but where it is ``proven`` (see ``proofs``). These
+    of it is then not started, but where it is ``proven`` (see ``proofs``). What would not end in
+    the ``budget`` is postponed, and so is what that ends, which goes on the next time. These
     errors do stop them: DataError if no run could be done because of its corpus, DeviceError,
     StoreUnreachableError, EngineError where dask has no scheduler or a worker has another version
     of something, and before anything is trained OwnPartError for a user's part of a model that is
@@ -113,19 +118,27 @@ def execute(  # noqa: PLR0913 - one parameter an option
         tell = _say if report else _say_nothing
         refuse_code(todo, allowed=allow_code, tell=tell)
         _refuse_limit(limit, engine)
+        if budget is not None and engine == "dask":
+            raise ClaimError(
+                "--budget: when a run that dask gives out would begin is not known here\n"
+                "  to do: leave the budget out, or choose another --engine"
+            )
         pool = _pool(engine, scheduler, device, workers, todo, tell)
         with _opened(engine, pool):
             try_own_parts(todo, store, pool)
             tasks = make_tasks(todo, store, data, _name(engine), pool, tell)
             reporter, good = report or Reporter(), {*proven, *_proven(plan, known)}
-            dispatch = Dispatch(pool.executor, store, tasks, reporter, limit, good)
+            dispatch = Dispatch(pool.executor, store, tasks, reporter, limit, good, budget)
             outcomes = dispatch.run(reused=len(known))
         _raise_if_nothing_worked(outcomes)
     return _execution([*known, *outcomes], time.monotonic() - start)
 
 
 def execute_with(
-    options: RunOptions, plan: Sequence[PlannedRun], proven: Collection[str] = ()
+    options: RunOptions,
+    plan: Sequence[PlannedRun],
+    proven: Collection[str] = (),
+    budget: TimeBudget | None = None,
 ) -> tuple[Execution, tuple[str, ...]]:
     """``execute`` with progress on the terminal; what became of the runs, and what failed."""
     labels = {planned.run.key: planned.label for planned in plan}
@@ -141,15 +154,15 @@ def execute_with(
         limit=options.limit,
         scheduler=options.scheduler,
         proven=proven,
+        budget=budget,
     )
-    arms = {planned.run.key: planned.arm for planned in plan}
-    return done, _told(done.failed, labels, arms)
+    return done, told(done.failed, plan)
 
 
-def _told(
-    failed: Sequence[Outcome], labels: Mapping[str, str], arms: Mapping[str, str]
-) -> tuple[str, ...]:
+def told(failed: Sequence[Outcome], plan: Sequence[PlannedRun]) -> tuple[str, ...]:
     """A text for all runs that failed alike, and one for those of an arm that were not started."""
+    labels = {planned.run.key: planned.label for planned in plan}
+    arms = {planned.run.key: planned.arm for planned in plan}
     alike: dict[str, list[tuple[str, str]]] = {}
     left: dict[tuple[str, str], list[str]] = {}
     for each in failed:
@@ -159,13 +172,13 @@ def _told(
             those = alike.get(cause) or alike.setdefault(without_seed, [])
             alike[cause] = those
             those.append((label, each.message))
-        if each.status == "not started":
+        if each.status in {"not started", "postponed"}:
             left.setdefault((arms[each.key], each.message), []).append(label)
     groups = {id(those): those for those in alike.values()}.values()
-    told = [f"{_runs([label for label, _ in those])}: {those[0][1]}" for those in groups]
+    texts = [f"{_runs([label for label, _ in those])}: {those[0][1]}" for those in groups]
     for (_, why), (first, *others) in left.items():
-        told.append(f"{first}{f' and {len(others)} more' if others else ''}: {why}")
-    return tuple(told)
+        texts.append(f"{first}{f' and {len(others)} more' if others else ''}: {why}")
+    return tuple(texts)
 
 
 _SEED = ", seed "
@@ -329,7 +342,8 @@ def _execution(outcomes: Sequence[Outcome], seconds: float) -> Execution:
         for status in ("trained", "measured", "read", "reused", "diverged")
     }
     failed = tuple(each for each in outcomes if each.status in {"failed", "not started"})
-    return Execution(**keys, failed=failed, seconds=seconds)
+    postponed = tuple(each for each in outcomes if each.status == "postponed")
+    return Execution(**keys, failed=failed, postponed=postponed, seconds=seconds)
 
 
 def _raise_if_nothing_worked(outcomes: Sequence[Outcome]) -> None:

@@ -11,7 +11,9 @@ from repro.errors import StoreError, StoreUnreachableError
 from repro.machine import cores
 from repro.store.places import OUTPUTS
 from repro.store.reading import StoreReader
+from repro.store.run_index import RunIndex, run_index
 from repro.store.run_store import RunStore
+from repro.trainers.measurement import MeasurementByCode
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost, trainer_of
@@ -67,14 +69,26 @@ def proofs(runs: Iterable[RunSpec]) -> set[str]:
 
 def make_plan(runs: Iterable[PlannedRun], store: RunStore, *, workers: int | None = None) -> Plan:
     """The distinct ``runs``, each with the measurements that anybody asks for."""
-    planned = tuple(Planned(each, *_state(store, each)) for each in merged(runs))
+    with run_index(store) as index:
+        planned = tuple(
+            Planned(each, *_state(store, key, each, index)) for key, each in _by_key(runs).items()
+        )
     return Plan(planned, FLOPS_PER_CORE, workers or cores())
 
 
-def _state(store: RunStore, planned: PlannedRun) -> tuple[State, float]:
-    """What the store has of a run, and the work that is left; damage is not trained over."""
+def _state(store: RunStore, key: str, planned: PlannedRun, index: RunIndex) -> tuple[State, float]:
+    """What the store has of a run, and the work that is left; damage is not trained over.
+
+    What a measurement of others makes of its details is asked each time, and not kept.
+    """
+    taken = planned.measurements
+    others = any(isinstance(each, MeasurementByCode) for each in taken)
+    seen, names = "" if others else index.seen(key), [each.key for each in taken]
+    if index.is_whole(key, seen, names):
+        return "complete", 0.0
     try:
         if is_complete(store, planned):
+            index.put(key, seen, names)
             return "complete", 0.0
         return "missing", remaining(store, planned).total
     except StoreUnreachableError:
@@ -95,13 +109,8 @@ def is_complete(store: StoreReader, planned: PlannedRun) -> bool:
     StoreError if a file behind what is there is damaged or missing, as far as that is seen
     without reading weights and spectra.
     """
-    key = planned.run.key
-    record = store.committed(key)
-    if record is None:
-        return False
-    stored = [store.measurement(key, each) for each in planned.measurements]
-    store.see(key, [each for each in stored if each is not None])
-    return record.state == "diverged" or None not in stored
+    record, stored = store.whole(planned.run.key, planned.measurements)
+    return record is not None and (record.state == "diverged" or None not in stored)
 
 
 def is_recorded(store: StoreReader, planned: PlannedRun) -> bool:
@@ -124,13 +133,18 @@ def has_diverged(store: StoreReader, planned: PlannedRun) -> bool:
 
 def merged(plan: Iterable[PlannedRun]) -> list[PlannedRun]:
     """One entry per run, with all the measurements that anybody wants of it."""
+    return list(_by_key(plan).values())
+
+
+def _by_key(plan: Iterable[PlannedRun]) -> dict[str, PlannedRun]:
     runs: dict[str, PlannedRun] = {}
     for planned in plan:
         key = planned.run.key
         before = runs[key].measurements if key in runs else ()
         both = tuple(dict.fromkeys((*before, *planned.measurements)))
-        runs[key] = planned.model_copy(update={"measurements": both})
-    return list(runs.values())
+        more = both != planned.measurements
+        runs[key] = planned.model_copy(update={"measurements": both}) if more else planned
+    return runs
 
 
 def remaining(store: StoreReader, planned: PlannedRun) -> Cost:

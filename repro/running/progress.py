@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from repro.errors import printable, printable_lines
+from repro.running.budget import OverBudgetError, TimeBudget
 from repro.running.plan import remaining
 from repro.running.pool import ProcessPool
 from repro.running.worker import Outcome, Task, number
@@ -215,6 +216,10 @@ class Tracker:
         self._left_behind = {key: store.progress(key) for key in self._costs}
         self._first = {key: self._share(key)[0] for key in self._costs}
 
+    def at_first(self, key: str) -> tuple[Cost, float]:
+        """What was left of a run when this began, and which share of that was done."""
+        return self._costs[key], self._first[key]
+
     def end(self, key: str) -> None:
         """A run is over, however it ended."""
         self._ended.add(key)
@@ -317,7 +322,10 @@ class _Seen:
 
 
 class Watch:
-    """Looks at the tasks that a pool works on; ``limit`` is in seconds per run, None for none."""
+    """Looks at the tasks that a pool works on; ``limit`` is in seconds per run, None for none.
+
+    With the ``budget`` what goes on from a checkpoint the next time is ended.
+    """
 
     def __init__(
         self,
@@ -325,8 +333,10 @@ class Watch:
         pool: ProcessPool,
         clock: Callable[[], float],
         limit: float | None = None,
+        budget: TimeBudget | None = None,
     ) -> None:
         self._store, self._pool, self._clock, self._limit = store, pool, clock, limit
+        self._budget = budget
         self._seen: dict[Future[tuple[Outcome, ...]], _Seen] = {}
         self._looked = clock()
         self._told = float("-inf")
@@ -363,6 +373,9 @@ class Watch:
         training = task.runs[0].run.training
         trainer = trainer_of(training)
         resumes = trainer.resumes(training)
+        if self._budget is not None and self._budget.left <= 0 and resumes:
+            self._pool.end(future, OverBudgetError(self._budget.carried))
+            return None
         if self._limit is not None and now - seen.began >= self._limit * len(task.runs):
             self._pool.end(future, OverLimitError(_over(self._limit, resumes=resumes)))
             return None

@@ -37,7 +37,15 @@ from repro.trainers.table import Measurable
 from repro.trainers.trainer import Facts, Finished, Progress, Trainer, trainer_of
 
 Status = Literal[
-    "trained", "read", "measured", "reused", "diverged", "busy", "failed", "not started"
+    "trained",
+    "read",
+    "measured",
+    "reused",
+    "diverged",
+    "busy",
+    "failed",
+    "not started",
+    "postponed",
 ]
 
 

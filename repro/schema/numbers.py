@@ -14,16 +14,30 @@ from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 UNSEEN = "\N{REPLACEMENT CHARACTER}"
 _BIDI_CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def clean(text: str) -> str:
     """Text that any format can hold: one line, without control, bidi-control or private codes."""
-    shown = _BIDI_CONTROLS.sub(UNSEEN, " ".join(text.split()))
+    shown = " ".join(text.split())
+    if shown.isprintable():  # nearly all are, and it is a hundred times as fast
+        return text if shown == text else shown
+    shown = _BIDI_CONTROLS.sub(UNSEEN, shown)
     return "".join(
         UNSEEN if unicodedata.category(c) in ("Cc", "Cs", "Cn", "Co") else c for c in shown
     )
+
+
+_PERCENT = re.compile(r"(?<=[0-9]) ?%")
+_SIGN = re.compile(rf"[ {NO_BREAK}]?([±])[ {NO_BREAK}]?| ([=<>≤]) (?=[0-9−])")
+
+
+def unbroken(text: str) -> str:
+    """Text whose `80 %`, `742 ± 24` and `p = 0.09` no end of a line breaks."""
+    shown = _PERCENT.sub(f"{NO_BREAK}%", text)
+    return _SIGN.sub(lambda found: f"{NO_BREAK}{found[1] or found[2]}{NO_BREAK}", shown)
 
 
 def signed(text: str) -> str:

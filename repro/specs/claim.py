@@ -6,7 +6,7 @@ every configuration read and every override applied; all that comes after loadin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
@@ -403,11 +403,15 @@ class Claim(Spec):
 
     def run(self, arm: str, replicate: int) -> RunSpec:
         """The run of one arm with one seed; ValueError for an arm that is not trained."""
+        return next(self._runs_of(arm, [replicate]))
+
+    def _runs_of(self, arm: str, numbers: Iterable[int]) -> Iterator[RunSpec]:
         configuration = self.arms[arm].configuration
         if configuration is None:
             raise ValueError(f"arm '{arm}' is not trained: its evidence is a table or printed")
         training = configuration.training()
-        return RunSpec(training=training, replicate=replicate, streams=self.design)
+        for number in numbers:
+            yield RunSpec(training=training, replicate=number, streams=self.design)
 
     def taken_of(self, arm: str) -> dict[str, Measurement]:
         """The measurements that the runs of an arm have; ValueError as for ``run``."""
@@ -422,15 +426,16 @@ class Claim(Spec):
     def runs(self) -> tuple[PlannedRun, ...]:
         """All planned runs, replicate by replicate, so that arms grow together."""
         measurements = {arm: with_sources(self.taken_of(arm).values()) for arm in self.trained}
+        every = [self._runs_of(arm, self.numbers(arm)) for arm in self.trained]
         return tuple(
             PlannedRun(
-                run=self.run(name, number),
+                run=run,
                 measurements=measurements[name],
-                label=f"{self.arms[name].label}, seed {number}",
+                label=f"{self.arms[name].label}, seed {run.replicate}",
                 arm=f"{self.arms[name].label} ({self.arms[name].configuration_id})",
             )
-            for numbers in zip(*map(self.numbers, self.trained), strict=True)
-            for name, number in zip(self.trained, numbers, strict=True)
+            for runs in zip(*every, strict=True)
+            for name, run in zip(self.trained, runs, strict=True)
         )
 
     def context(self) -> Context:

@@ -42,6 +42,9 @@ LEDGER = "looks"
 OUTPUTS = "outputs"
 """The folder of a store that holds what programs left, as a store of its own."""
 
+VERDICTS = "verdicts"
+"""The folder of a store that holds what claims came to, whenever that changed."""
+
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _SHARD = re.compile(r"[0-9a-f]{2}")
 
@@ -100,7 +103,11 @@ def check_root(root: Path) -> bool:
         raise _unreachable(root, error) from error
     if MARKER not in names:
         folders = {name for name, is_folder in names.items() if is_folder}
-        ours = {name for name in folders if name in {LEDGER, OUTPUTS} or _SHARD.fullmatch(name)}
+        ours = {
+            name
+            for name in folders
+            if name in {LEDGER, OUTPUTS, VERDICTS} or _SHARD.fullmatch(name)
+        }
         others = names.keys() - ours - {"lost+found"}
         foreign = sorted(name for name in others if not name.startswith("."))
         if foreign:

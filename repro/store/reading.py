@@ -138,7 +138,11 @@ class StoreReader:
 
     def measurement(self, key: str, measurement: Measurable) -> StoredMeasurement | None:
         """A measurement of a committed run; None if it was not taken."""
-        record = self.committed(key)
+        return self._measurement(key, measurement, self.committed(key))
+
+    def _measurement(
+        self, key: str, measurement: Measurable, record: RunRecord | None
+    ) -> StoredMeasurement | None:
         path = self._measurement_path(key, measurement)
         if record is None or not is_folder(path.parent):
             return None
@@ -201,8 +205,21 @@ class StoreReader:
         The specification is compared with the key; weights and arrays are looked at for their
         sizes, and not read: that is ``check``. StoreError for what is damaged or missing.
         """
+        self._see(key, self.record(key), measurements)
+
+    def whole(
+        self, key: str, measurements: Iterable[Measurable]
+    ) -> tuple[RunRecord | None, list[StoredMeasurement | None]]:
+        """The record of a run, if it is committed, with these measurements; as ``see`` found."""
+        record = self.committed(key)
+        stored = [self._measurement(key, each, record) for each in measurements]
+        if record is not None:
+            self._see(key, record, [each for each in stored if each is not None])
+        return record, stored
+
+    def _see(self, key: str, record: RunRecord, measurements: Iterable[StoredMeasurement]) -> None:
         self._identity_of(key)
-        for path, artefact in self._large(key, self.record(key), measurements):
+        for path, artefact in self._large(key, record, measurements):
             size = size_of(path)
             if size is None:
                 raise damaged(path, "is missing", f"a file of {artefact.bytes:,} bytes")

@@ -50,12 +50,12 @@ def test_a_pipe_gets_whole_lines_without_colour(capsys: pytest.CaptureFixture[st
     tell(document, PAGE, err=False)
     tell_status(1, [document], err=False)
     lines = capsys.readouterr().out.splitlines()
+    rate = "error rate at most 2.5 % if the test's assumptions hold"
+    found = "-2.00, -2.23 to -1.77 (95 %), contradicted, p = 4.1e-8"
     assert lines == [
-        "made (paper): VALID, CONTRADICTED (one-sided 2.5%) (not as expected)",
-        (
-            "  Loss: A is 2.00 lower than B (95% interval -2.23 to -1.77). Better, against the "
-            "claim that it is worse (p = 4.1e-8)."
-        ),
+        f"made (paper): VALID, CONTRADICTED ({rate}) (not as expected)",
+        "  Loss: A is 2.00 lower than B. Better, against the claim.",
+        f"  - Loss: A is higher (worse) than B: {found}",
         f"  {PAGE}",
         "status 1: made is not as expected: CONTRADICTED; CONFIRMED was expected",
     ]

@@ -171,7 +171,7 @@ def test_the_order_of_rows_and_columns_changes_no_verdict(form: Callable[[Record
     found = set()
     for seed in range(5):
         done = compared(form(list(shuffled(rows, seed))))
-        assert "VALID, CONFIRMED (two-sided 5%)" in done.stdout, done.stderr
+        assert "VALID, CONFIRMED (error rate at most 5 % if" in done.stdout, done.stderr
         assert (": ours is better." in done.stdout) or (": other is worse." in done.stdout)
         (name,) = (file.name.partition(".")[0] for file in Path().glob("*.claim.yaml"))
         found.add(round(judged(name).results[0].p or 0.0, 12))
@@ -341,7 +341,7 @@ def test_two_arms_without_a_baseline_may_differ() -> None:
         rows = records({"seed": range(5)}, arms)
         rows = [{**row, "acc": row["acc"] + (row["method"] == "lion")} for row in rows]
         done = compared(wide(rows))
-        assert "VALID, CONFIRMED (two-sided 5%)" in done.stdout, done.stderr
+        assert "VALID, CONFIRMED (error rate at most 5 % if" in done.stdout, done.stderr
         better = ": lion is better." if first != "lion" else ": adamw is worse."
         assert better in done.stdout
         for file in Path().glob("*.*"):

@@ -72,3 +72,34 @@ def test_a_design_that_cannot_decide_trains_nothing(tmp_path: Path) -> None:
     forced = run(tmp_path, path, "--force", "--workers", "1")
     assert forced.returncode in (0, 1, 3)
     assert "forced design" in forced.stdout
+
+
+def test_a_budget_carries_runs_over_to_the_next_night(tmp_path: Path) -> None:
+    """What does not fit is no failure: INCOMPLETE, and said on stderr, in report and summary."""
+    claim, summary = claims(tmp_path) / "tiny_nightly.yaml", tmp_path / "summary.md"
+    done = run(tmp_path, claim, "--budget", "0.001s", "--summary", summary)
+    assert done.returncode == 3
+    assert "left for the next time: " in done.stderr
+    assert "not started: the budget of" in done.stderr
+    folder = tmp_path / "reports" / "tiny_nightly" / "quick"
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert report["verdict"]["validity"] == "INCOMPLETE"
+    assert "the budget of" in " ".join(report["provenance"]["postponed"])
+    text = summary.read_text(encoding="utf-8")
+    assert "### Left for the next time\n\n- " in text
+    assert text.index("Left for the next time") > text.index("### Not as expected")
+    assert "INCOMPLETE" in text
+    second = run(tmp_path, claim, "--budget", "1h", "--workers", "1")
+    assert second.returncode in (0, 1, 3)
+    assert "left for" not in second.stderr
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert report["verdict"]["validity"] == "VALID"
+    assert report["provenance"]["postponed"] == []
+
+
+def test_a_budget_that_is_no_time(tmp_path: Path) -> None:
+    """A message with an example, and nothing is made."""
+    done = run(tmp_path, claims(tmp_path), "--budget", "2 days")
+    assert done.returncode == 2
+    assert "--budget: '2 days' is no time" in done.stderr
+    assert not (tmp_path / "reports").exists()

@@ -19,7 +19,7 @@ from tests.running.processes import until
 
 HERE = Path(__file__).parent
 CLAIMS = HERE / "claims"
-FILES = {"report.json", "report.html", "report.pdf", "junit.xml"}
+FILES = {"report.json", "report.html", "report.pdf", "values.csv", "junit.xml"}
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_a_claim_becomes_four_files(finished: Path) -> None:
-    """JSON, HTML, PDF and JUnit are written, and an index beside them."""
+def test_a_claim_becomes_five_files(finished: Path) -> None:
+    """JSON, HTML, PDF, values and JUnit are written, and an index beside them."""
     folder = finished / "reports" / "tiny_rank" / "quick"
     assert {path.name for path in folder.iterdir()} == FILES
     assert (finished / "reports" / "index.html").is_file()
@@ -200,7 +200,7 @@ def test_the_step_summary_is_appended(finished: Path, place: Path) -> None:
     run(finished, finished / "claims" / "tiny_rank.yaml", "--summary", summary)
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("before\n")
-    assert "above that of a tiny Softmax (tiny\\_rank) | quick |" in text
+    assert "above that of a tiny Softmax (tiny\\_rank) | CONTRADICTED | " in text
 
 
 def test_reports_that_cannot_be_written_are_noticed_before_training(place: Path) -> None:

@@ -76,7 +76,7 @@ def test_values_that_no_table_refused_are_invalid() -> None:
     bounded = claim(range=[0, 1])
     document = check_claim(bounded, seen(bounded, {"a": [0.9, 1.2, 0.95]}))
     assert document.verdict.validity == "INVALID"
-    assert "accuracy of A, seed 1: 1.2 is outside the declared range, 0 to 1" in (
+    assert "Accuracy of A, seed 1: 1.2 is outside the declared range, 0 to 1" in (
         document.verdict.sentence
     )
 

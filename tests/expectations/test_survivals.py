@@ -13,7 +13,7 @@ from repro.judging.design_power import design_parts
 from repro.judging.document import Document
 from repro.judging.gather import gather, read_tables
 from repro.report.figure_data import not_there
-from repro.report.sections import sections
+from repro.report.view import view
 from repro.specs.load import load_claim
 from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planning import power_of_test
@@ -68,7 +68,7 @@ def test_what_lies_beyond_the_budget_is_as_late_as_it() -> None:
 def test_the_report_shows_no_mean_that_is_not_known() -> None:
     """Neither mean nor a value for a run that did not get there; a figure of who is left."""
     found: Document = judged(claim(there("sooner")), {"a": FAST, "b": SLOW})
-    shown = str(sections(found))
+    shown = str(view(found))
     assert "none: not all got there" in shown
     assert "> 4,000" in shown
     assert "Steps: runs that are not there yet" in shown
@@ -82,7 +82,7 @@ def test_a_run_that_diverged_never_got_there() -> None:
     found = diverging(worst, times)
     (result,) = found.results
     assert "A is there by 4,000 in 5 of 5 runs and B in 4 of 5" in result.sentence
-    shown = str(sections(found))
+    shown = str(view(found))
     assert "B: 1 of 5 never." in shown
     assert "none: not all got there" in shown
     assert found.arms[1].replicates[4].values["loss"] == 4000
@@ -101,7 +101,7 @@ def test_of_a_median_beyond_the_budget_nothing_more_is_known() -> None:
     assert result.conclusion == "CONFIRMED"
     assert result.interval is not None
     assert result.interval.high is None
-    shown = str(sections(found))
+    shown = str(view(found))
     assert "'> 4,000'" in shown
     assert "median of B is 4,000" not in shown
 

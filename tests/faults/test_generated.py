@@ -18,9 +18,10 @@ from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.report.formats import rendered
+from repro.report.index import line
 from repro.report.junit import junit
 from repro.report.markdown import summary
-from repro.report.view import line, view
+from repro.report.view import view
 from repro.report.write import document_text, read_document
 from repro.schema.yaml import read_document as read_yaml
 from repro.specs.claim import Claim
@@ -53,10 +54,10 @@ def assert_told(document: Document, seed: int) -> None:
     """Everything that a document becomes; not each is drawn."""
     assert line(document).id == document.claim.id
     assert junit(document).startswith("<?xml")
-    assert summary([document]).count("\n") == 3
+    assert summary([document]).count("\n|") == 3
     assert view(document).page_title
     if seed % DRAWN == 0:
-        files = {"report.html", "report.pdf", "report.json", "junit.xml"}
+        files = {"report.html", "report.pdf", "report.json", "junit.xml", "values.csv"}
         assert set(rendered(document)) == files
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +51,20 @@ def test_a_table_is_told_how_many_seeds_of_which_arm_it_needs() -> None:
     assert on_rows(planned, a=LOW, b=TOP).verdict.validity == "VALID"
 
 
+def test_a_packaged_claim_is_verified_again_by_its_id_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is not there; in the checkout the command names the file."""
+    place = Path(__file__).parents[2]
+    packaged = claim("mos_rank").model_copy(update={"file": str(place / "claims/mos_rank.yaml")})
+    named = {place: "claims/mos_rank.yaml", tmp_path: "mos_rank"}
+    for folder, name in named.items():
+        monkeypatch.chdir(folder)
+        document = on_runs(packaged, ranks(HIGH), known=35)
+        assert document.changes[0].command is not None
+        assert document.changes[0].command.startswith(f"repro verify {name} --scale ")
+
+
 def test_a_failed_control_is_not_taken_for_a_damaged_file() -> None:
     """INVALID by a control: training again in this store would give the same number."""
     document = on_runs(claim("mos_rank"), ranks(HIGH), known=35)
@@ -67,7 +82,8 @@ def test_copied_values_name_the_file_and_no_pairing() -> None:
     assert document.verdict.validity == "INVALID"
     assert advice(document) == ["Find out which of A and B the values in made.csv are of."]
     assert [flag.kind for flag in document.verdict.flags] == ["one arm copied from another"]
-    assert document.verdict.sentence.count("9.8") == 1
+    assert document.verdict.validity_reason.count("9.8") == 1
+    assert "A and B have 5 values of 5 in common" in document.verdict.sentence
 
 
 @pytest.mark.parametrize("comparable", [{"parameters_within": 0.0001}, {"same": ("schedule",)}])

@@ -22,10 +22,10 @@ def test_high_ranks_confirm_the_rank_claim() -> None:
 
 
 def test_the_sentence_of_a_verdict_carries_the_effect_and_the_limit() -> None:
-    """The one sentence why states the ratio found and the ratio declared."""
-    sentence = judged(claim("mos_rank"), ranks(HIGH)).verdict.sentence
-    assert "23.6 times" in sentence
-    assert "At least 10 times, as claimed" in sentence
+    """The reason states the ratio found, and the part itself the ratio declared."""
+    document = judged(claim("mos_rank"), ranks(HIGH))
+    assert "23.6 times" in document.verdict.sentence
+    assert "At least 10 times, as claimed" in document.results[0].sentence
 
 
 def test_low_ranks_contradict_the_rank_claim() -> None:
@@ -39,7 +39,7 @@ def test_scattered_ranks_decide_nothing() -> None:
     """An interval across the declared ratio is INCONCLUSIVE; the report says how many settle it."""
     document = judged(claim("mos_rank"), ranks((150, 990, 200, 980, 950)))
     assert document.verdict.conclusion == "INCONCLUSIVE"
-    assert any("seeds per arm would settle" in step.text for step in document.changes)
+    assert any("fresh seeds per arm, declared first" in step.text for step in document.changes)
     assert code(document) == 3
 
 

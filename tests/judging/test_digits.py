@@ -14,6 +14,7 @@ from repro.report.figure_data import effect_note, main_figure
 from repro.report.junit import junit
 from repro.report.markdown import summary as markdown
 from repro.report.sections.statements import _evidence as evidence_of
+from repro.schema.numbers import unbroken
 from tests.judging.made import LOSS, judged, made
 from tests.judging.test_kinds import difference
 
@@ -85,8 +86,8 @@ def test_a_paired_difference_has_digits_of_its_own() -> None:
     (result,) = document.results
     assert "A is 0.0266 lower than B (95% interval −0.0300 to −0.0232)" in result.sentence
     assert effect_note(document, result).startswith("−0.0266, 95% interval −0.0300 to −0.0232")
-    assert "0.0266 lower than B (95% interval −0.0300 to −0.0232)" in markdown([document])
-    assert "0.0266 lower than B (95% interval −0.0300 to −0.0232)" in junit(document)
+    assert "| −0.0266 (−0.0300 to −0.0232), " in markdown([document])
+    assert unbroken("0.0266 lower than B (95% interval −0.0300 to −0.0232)") in junit(document)
     assert document.measurements[0].digits == 2
     assert row_notes(document) == ["71.01 ± 0.26, 6 seeds", "71.04 ± 0.27, 6 seeds"]
 

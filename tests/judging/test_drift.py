@@ -127,8 +127,8 @@ def test_a_mean_on_the_other_side_is_a_flag_and_both_numbers_are_told() -> None:
     assert document.results[0].effect is not None
     assert document.results[0].effect < 0
     assert any("the mean of all 40 lies on the other side" in text for text in drift_flag(document))
-    sentence = document.verdict.sentence
-    assert sentence.startswith("Loss, first 5 pairs: A is ")
+    assert document.verdict.sentence.startswith("Loss, first 5 pairs: A is ")
+    sentence = document.results[0].sentence
     first, _, later = sentence.partition("decided at 5 pairs")
     assert " higher than B" in first
     assert " lower than B" not in first

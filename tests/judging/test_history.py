@@ -26,7 +26,7 @@ SEED = 20260407
 @pytest.fixture(autouse=True)
 def _not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are not written here: that takes a second each, and has tests of its own."""
-    monkeypatch.setattr("repro.verify.rendered", lambda document, formats: {})
+    monkeypatch.setattr("repro.report.write.rendered", lambda document, formats: {})
 
 
 def counted(document: Document) -> tuple[int, int]:

@@ -8,12 +8,12 @@ import pytest
 
 from repro.evidence.evidence import TableSource, TidyTable
 from repro.expectations.verdict_words import NOT_TESTED
-from repro.judging.assemble import document_of, verdict_of
+from repro.judging.assemble import document_of
 from repro.judging.document import Document
 from repro.judging.gather import from_table
 from repro.judging.interim import should_stop
 from repro.judging.judge import judge_claim, judge_families
-from repro.judging.verdict import exit_code
+from repro.judging.verdict import exit_code, verdict_of
 from repro.report.formats import rendered
 from repro.report.junit import junit
 from repro.report.markdown import summary
@@ -57,7 +57,7 @@ def test_more_seeds_are_no_advice_where_they_would_not_help() -> None:
     """Arms without variance stay so; too few replicates are another matter."""
     flat = judged(made(BETTER), FLAT)
     assert flat.verdict.sentence.startswith("Not tested, and more seeds would not help: ")
-    assert "use ratio (then an exact comparison), separation or bound" in flat.verdict.sentence
+    assert "use ratio (then an exact comparison), separation or bound" in flat.results[0].sentence
     assert flat.changes[0].text == (
         "Loss, A minus B: use ratio (then an exact comparison), separation or bound."
     )
@@ -100,13 +100,15 @@ def test_a_refused_part_is_not_repeated_without_some_seeds() -> None:
 
 
 @pytest.mark.parametrize("tree", [None, {"all": ["e0", "e1"]}])
-def test_a_refused_part_is_named_and_so_is_what_the_other_found(tree: Any) -> None:
-    """Whoever reads that one of two has no result learns which, and what became of the other."""
+def test_why_a_part_is_refused_is_told_and_so_is_what_the_other_found(tree: Any) -> None:
+    """Whoever reads that one of two has no result learns why, and what became of the other."""
     claim = made(BETTER, {**BETTER, "of": ["c", "b"]}, arms="abc", combine=tree)
     document = judged(claim, {"a": (11.0,) * 5, "b": (12.0,) * 5, "c": LOW})
     assert document.verdict.conclusion == "NOT-TESTED"
-    assert "'e0': not tested, and more seeds would not help: " in document.verdict.sentence
-    assert "'e1', CONFIRMED: Loss: C is " in document.verdict.sentence
+    head = "One of its two parts could not be tested." if tree is None else "The declared comb"
+    assert document.verdict.sentence.startswith(head)
+    assert "More seeds would not help: " in document.verdict.sentence
+    assert [part.conclusion for part in document.results] == ["NOT-TESTED", "CONFIRMED"]
 
 
 def test_a_refusal_names_the_arms_and_not_the_letters_of_the_statistics() -> None:
@@ -114,21 +116,22 @@ def test_a_refusal_names_the_arms_and_not_the_letters_of_the_statistics() -> Non
     margin = {"relative": 0.1, "why": "a tenth of the other"}
     claim = made({"kind": "equivalence", "of": ["x", "y"], "margin": margin}, arms="xy")
     document = judged(claim, {"x": LOW, "y": (-0.1, 0.1, -0.2, 0.15, 0.02)})
-    assert "the mean of Y, -0.006, is not safely different from 0" in document.verdict.sentence
+    assert "the mean of Y, -0.006, is not safely different from 0" in document.results[0].sentence
     document = judged(claim, {"x": (0.0,) * 5, "y": LOW})
-    assert "X is 0 in every replicate, so no share of the mean of Y" in document.verdict.sentence
+    assert "X is 0 in every replicate, so no share of the mean of Y" in document.results[0].sentence
 
 
 @pytest.mark.parametrize(
-    ("expected", "outcome"), [("not_tested", "the outcome"), ("confirmed", "not the outcome")]
+    ("expected", "outcome"),
+    [("not_tested", "as its file expects"), ("confirmed", "not as expected: CONFIRMED was")],
 )
 def test_what_a_file_declares_is_told_as_declared(expected: Any, outcome: str) -> None:
     """Whether it was a prediction or was written down after the runs, only its reason can say."""
     claim = made(BETTER, expect=Expect(conclusion=expected, why="its arms cannot vary"))
     page = rendered(judged(claim, FLAT))["report.html"].decode()
     word = expected.upper().replace("_", "-")
-    said = f"Its file declares {word} at this scale, which is {outcome}: its arms cannot vary."
-    assert said in page
+    assert f"<b>Expected, {word}:</b> <bdi>Its arms cannot vary." in page
+    assert outcome in page
 
 
 def test_a_family_counts_it_as_having_found_nothing() -> None:

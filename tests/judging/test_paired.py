@@ -87,7 +87,7 @@ def test_what_would_settle_it_counts_pairs_by_their_differences() -> None:
     assert document.verdict.conclusion == "INCONCLUSIVE"
     arms = Sample.of(*a), Sample.of(*b)
     seeds = seeds_to_settle(tost(*arms, low=-0.2, high=0.2, paired=True), *arms)
-    assert any(f"about {seeds} pairs of seeds" in step.text for step in document.changes)
+    assert any(f"About {seeds} fresh pairs of seeds" in step.text for step in document.changes)
 
 
 @pytest.mark.parametrize("size", [0.2, 0.5])

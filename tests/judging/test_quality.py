@@ -19,11 +19,11 @@ from repro.evidence.base import PublishedArm
 from repro.evidence.evidence import TableSource, TidyTable
 from repro.evidence.published import PublishedNumbers
 from repro.expectations.verdict_words import FlagKind
-from repro.judging.assemble import check_claim, verdict_of
+from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather
 from repro.judging.quality import examine
-from repro.judging.verdict import exit_code
+from repro.judging.verdict import exit_code, verdict_of
 from repro.specs.arm import Arm
 from repro.specs.claim import Seeds
 from repro.store.run_store import RunStore
@@ -221,7 +221,9 @@ def test_percent_beside_fractions_is_invalid_where_a_range_is_declared(
     assert document.verdict.validity == ("VALID" if most is None else "INVALID")
     assert FlagKind.UNITS in kinds(document)
     if most == 100:
-        assert "percent beside fractions (its range is 0 to 100)" in document.verdict.sentence
+        reason = document.verdict.validity_reason
+        assert "percent beside fractions (its range is 0 to 100)" in reason
+        assert document.verdict.sentence.startswith("Percent beside fractions")
 
 
 FAST, SLOW = [12.1, 12.4, 11.9, 12.2, 12.3], [118.0, 121.0, 119.0, 123.0, 120.0]

@@ -9,6 +9,7 @@ import json
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from repro.judging.document import Document
@@ -266,3 +267,22 @@ def claim(
         "design": "independent",
         "source": {"paper": "parthiban2021", "citation": paper, "locator": locator, "quote": quote},
     }  # fmt: skip
+
+
+def with_nights(document: Document) -> Document:
+    """The same, which came to something else until the day before, and to itself since then."""
+    last = datetime.fromisoformat(document.provenance.created)
+    now = document.verdict.conclusion
+    other = "CONFIRMED" if now != "CONFIRMED" else "INCONCLUSIVE"
+    kept: dict[str, Any] = {
+        "validity": document.verdict.validity, "agreement": document.verdict.agreement,
+        "expected": "", "as_expected": True, "numbers": [], "claim": document.claim.digest,
+    }  # fmt: skip
+    verdicts = [
+        {**kept, "validity": "VALID", "created": (last - timedelta(days=6)).isoformat(), "conclusion": other},
+        {**kept, "created": (last - timedelta(days=1)).isoformat(), "conclusion": now,
+         "changed": [{"kind": "runs", "text": "two seeds were added"}]},
+    ]  # fmt: skip
+    whole = json.loads(document.model_dump_json(by_alias=True))
+    whole["provenance"]["history"] = {"verdicts": verdicts, "news": False}
+    return Document.model_validate_json(json.dumps(whole))

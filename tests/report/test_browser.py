@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from repro.judging.document import Document
 from repro.report.words import DARK, DRAWN, LIGHT, PRINT
 from repro.report.write import document_text, write_index
 from tests.report.cases import all_documents
+from tests.report.documents import with_nights
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
-# Every document wide and light, and narrow and dark; some of them in all four looks.
+# Every document wide and light, and narrow and dark; some of them in all looks, very wide too.
 ALL_LOOKS = ("mos_rank", "plif", "invalid")
 PAGES = [
     (name, *look)
     for name in all_documents()
-    for look in (LOOKS if name in ALL_LOOKS else (LOOKS[0], LOOKS[3]))
+    for look in ([*LOOKS, (2560, "light")] if name in ALL_LOOKS else (LOOKS[0], LOOKS[3]))
 ]
 RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -91,8 +93,10 @@ def window(browser: Browser) -> Iterator[Window]:
 
 @pytest.fixture(scope="module")
 def index(documents: dict[str, Document], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The index of every document and of a broken report."""
+    """The index of every document, with nights behind each second one, and of a broken report."""
     root = tmp_path_factory.mktemp("index")
+    shown = zip(documents.items(), cycle((False, True)), strict=False)
+    documents = {name: with_nights(each) if nights else each for (name, each), nights in shown}
     for name, document in documents.items():
         folder = root / name / "quick"
         folder.mkdir(parents=True)
@@ -189,7 +193,7 @@ def test_print(browser: Browser, reports: dict[str, Path]) -> None:
     context.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+@pytest.mark.parametrize(("width", "scheme"), [*LOOKS, (2560, "light")])
 def test_index(width: int, scheme: str, window: Window, index: Path) -> None:
     """The index keeps the same promises with every verdict in it and a broken report."""
     page = window.look(index, width, scheme, anew=True)

@@ -50,7 +50,10 @@ def test_outside_has_two_regions() -> None:
 
 @pytest.mark.parametrize(
     ("span", "percent", "first", "last"),
-    [((-1.0, 1.0), False, "−1.0", "1.0"), ((0.0, 1.0), True, "0%", "100%")],
+    [
+        ((-1.0, 1.0), False, "−1.0", "1.0"),
+        ((0.0, 1.0), True, "0\N{NO-BREAK SPACE}%", "100\N{NO-BREAK SPACE}%"),
+    ],
 )
 def test_axes_with_ends(span: tuple[float, float], percent: bool, first: str, last: str) -> None:
     """The axis of a correlation or a share has its own ends, whatever was measured."""

@@ -15,6 +15,7 @@ import pytest
 from repro.files import sweep
 from repro.judging.document import Document
 from repro.report import write as replacing
+from repro.report.index import index
 from repro.report.write import alone, document_text, replace, write_index, write_report
 
 HOLD = (
@@ -115,10 +116,7 @@ def test_two_indexes_at_once(
         (folder / "report.json").write_text(document_text(document))
 
     add(first)
-    from repro.report import markdown as module
-
     others: list[threading.Thread] = []
-    real = module.index
 
     def slow(*arguments: object) -> str:
         if not others:  # the first index has read its list: another report, another index
@@ -126,14 +124,14 @@ def test_two_indexes_at_once(
             others.append(threading.Thread(target=write_index, args=(tmp_path,)))
             others[0].start()
             time.sleep(0.5)
-        return real(*arguments)  # type: ignore[arg-type]
+        return index(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "index", slow)
+    monkeypatch.setattr("repro.report.write.index", slow)
     write_index(tmp_path)
     others[0].join()
     text = (tmp_path / "index.html").read_text()
     for document in (first, second):
-        assert f"{document.claim.id}/{document.scale.name}/report.html" in text
+        assert f"{document.claim.id}/{document.scale.name}/report.json" in text
 
 
 def test_a_stopped_process_is_not_waited_for_long(

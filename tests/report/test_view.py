@@ -9,7 +9,7 @@ import pytest
 
 from repro.judging.document import AuthorPart, CostPart, Document, FlagPart, ParametersOfPart
 from repro.judging.document_parts import RegistrationPart
-from repro.report.blocks import Figure, Paragraph, StatementBlock, TableBlock
+from repro.report.blocks import Paragraph, StatementBlock, TableBlock
 from repro.report.view import view
 from tests.report.judgements import registration
 
@@ -37,7 +37,7 @@ def test_golden_view(documents: dict[str, Document]) -> None:
         ("incomplete", "Incomplete: runs are missing", "plain"),
         ("stale", "Stale: the runs are of an older version", "plain"),
         ("not_comparable",
-         "Not comparable: the arms differ in more than the claim allows", "plain"),
+         "Not comparable: the arms differ too much", "plain"),
     ],
 )  # fmt: skip
 def test_headline(name: str, words: str, tone: str, documents: dict[str, Document]) -> None:
@@ -67,14 +67,11 @@ def test_icons_differ(documents: dict[str, Document]) -> None:
 
 
 def test_order_of_reading(documents: dict[str, Document]) -> None:
-    """Sections come in the reader's order; runs and provenance are folded."""
+    """Folded sections come in the reader's order."""
     sections = view(documents["mos_rank"]).sections
     assert [section.id for section in sections] == [
-        "numbers", "expectations", "robustness", "published", "method", "tests", "settings",
-        "analyses", "runs", "provenance",
-    ]  # fmt: skip
-    assert [section.id for section in sections if section.folded] == [
-        "published", "tests", "settings", "analyses", "runs", "provenance",
+        "steps", "numbers", "expectations", "robustness", "published", "method", "tests",
+        "settings", "runs", "provenance",
     ]  # fmt: skip
 
 
@@ -86,14 +83,16 @@ def test_context_is_not_counted(documents: dict[str, Document]) -> None:
 
 
 def test_conjunction_draws_a_row_each(documents: dict[str, Document]) -> None:
-    """Every decisive expectation with an axis has a row of its own in the main figure."""
-    figure = view(documents["plif"]).figure
-    assert isinstance(figure, Figure)
-    plot = figure.plot
-    assert [effect.title for effect in plot.effects] == [  # type: ignore[union-attr]
-        "Test perplexity, frozen − learned", "Train perplexity, learned − softmax",
-        "Test perplexity, learned − softmax",
-    ]  # fmt: skip
+    """Every decisive expectation has a row, and rows of one unit share an axis."""
+    parts = view(documents["plif"]).parts
+    assert parts is not None
+    (group,) = parts.groups
+    assert group.name == "difference in perplexity"
+    assert [(row.found, row.interval, row.badge.word) for row in group.rows] == [
+        ("0.00", "−0.09 to +0.09 (90%)", "confirmed"),
+        ("+4.41", "+4.30 to +4.52 (95%)", "confirmed"),
+        ("+0.51", "+0.40 to +0.62 (95%)", "contradicted"),
+    ]
 
 
 def test_nothing_ran(documents: dict[str, Document]) -> None:
@@ -110,10 +109,10 @@ def test_left_out_names_the_seed(documents: dict[str, Document]) -> None:
 
 
 def test_unexpected_verdict_is_marked(documents: dict[str, Document]) -> None:
-    """A conclusion other than the declared one is said beside it, once."""
-    shown = view(documents["thirty_seeds"])
-    assert shown.fields[1].reason == "Not as expected: a claim is to be confirmed."
-    assert view(documents["mos_rank"]).fields[1].reason == ""
+    """A conclusion other than the declared one is said below it, once."""
+    words = [chip.badge.word for chip in view(documents["thirty_seeds"]).chips]
+    assert words.count("not as expected: CONFIRMED was") == 1
+    assert not any("expect" in chip.badge.word for chip in view(documents["mos_rank"]).chips)
 
 
 def test_valid_evidence_says_what_was_checked(documents: dict[str, Document]) -> None:
@@ -122,11 +121,14 @@ def test_valid_evidence_says_what_was_checked(documents: dict[str, Document]) ->
     silent = one.model_copy(
         update={"verdict": one.verdict.model_copy(update={"validity_reason": ""})}
     )
-    assert view(silent).fields[0].reason == "15 of 15 runs finished; both controls passed."
+    said = view(silent).chips[0].badge.word
+    assert said == "valid, 15 of 15 runs finished; both controls passed"
 
 
-def test_the_box_says_what_is_fragile_and_why(documents: dict[str, Document]) -> None:
-    """A paragraph for each kind of flag, however many flags it has, and no chip that repeats it."""
+def test_a_chip_for_each_kind_of_flag_and_the_full_text_in_a_fold(
+    documents: dict[str, Document],
+) -> None:
+    """However many flags it has."""
     one = documents["mos_rank"]
     flags = [
         *one.verdict.flags,
@@ -137,11 +139,14 @@ def test_the_box_says_what_is_fragile_and_why(documents: dict[str, Document]) ->
         update={"verdict": one.verdict.model_copy(update={"flags": tuple(flags)})}
     )
     shown = view(twice)
-    assert [(each.lead, each.text) for each in shown.cautions] == [
-        ("Fragile, tolerance:", one.verdict.flags[0].text),
-        ("Fragile, rounding:", "It could turn."),
-    ]
-    assert shown.chips == ()
+    assert [chip.badge.word for chip in shown.chips if chip.label == "Flag"] == [
+        "another threshold would change it", "the rounding of printed numbers can tip it",
+    ]  # fmt: skip
+    fold = next(section for section in shown.sections if section.id == "robustness")
+    told = [(b.lead, b.text) for b in fold.blocks if isinstance(b, Paragraph)]
+    assert told[:2] == [
+        ("Tolerance:", one.verdict.flags[0].text), ("Rounding:", "It could turn."),
+    ]  # fmt: skip
 
 
 def test_provenance_is_all_that_time_changes(documents: dict[str, Document]) -> None:

@@ -27,9 +27,9 @@ def test_round_trip(name: str, documents: dict[str, Document], reports: dict[str
 
 
 def test_files(reports: dict[str, Path]) -> None:
-    """Four files are written, and nothing else is left behind."""
+    """Five files are written, and nothing else is left behind."""
     assert sorted(path.name for path in reports["plif"].iterdir()) == [
-        "junit.xml", "report.html", "report.json", "report.pdf",
+        "junit.xml", "report.html", "report.json", "report.pdf", "values.csv",
     ]  # fmt: skip
 
 
@@ -39,7 +39,8 @@ def test_a_page_leads_to_no_file_that_is_left_out(
     """One that was there is removed, and all else is as it would be."""
     write_report(documents["plif"], tmp_path)
     written = write_report(documents["plif"], tmp_path, without=("pdf",))
-    assert {path.name for path in written} == {"junit.xml", "report.html", "report.json"}
+    names = {"junit.xml", "report.html", "report.json", "values.csv"}
+    assert {path.name for path in written} == names
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in written}
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "report.pdf" not in text
@@ -170,24 +171,26 @@ def test_a_folder_without_a_report_says_where_one_is(tmp_path: Path) -> None:
 
 
 def test_index(documents: dict[str, Document], tmp_path: Path) -> None:
-    """The index lists claims in order with links to their pages, and names what is broken."""
+    """Claims in order, with links to their pages, or to their JSON; and what is broken."""
     for name in ("plif", "fair_mos", "mos_rank"):
         folder = tmp_path / documents[name].claim.id / "quick"
         folder.mkdir(parents=True)
         (folder / "report.json").write_text(document_text(documents[name]))
+    (tmp_path / "fair_mos" / "quick" / "report.html").touch()
     (tmp_path / "broken" / "quick").mkdir(parents=True)
     (tmp_path / "broken" / "quick" / "report.json").write_text("{")
     path = write_index(tmp_path)
-    links = [a.get("href") for a in page(path).findall(".//table//a")]
+    links = [a.get("href") for a in page(path).findall(".//li//a")]
     assert links == [
         "fair_mos/quick/report.html",
-        "lms_plif_regularization/quick/report.html",
-        "mos_rank/quick/report.html",
+        "lms_plif_regularization/quick/report.json",
+        "mos_rank/quick/report.json",
     ]
     text = page_text(path)
-    assert "3 verdicts: 1 CONFIRMED, 1 CONTRADICTED, 1 INCONCLUSIVE." in text
+    assert "1 not judged, of 3 verdicts: 1 CONFIRMED, 1 CONTRADICTED, 1 INCONCLUSIVE." in text
     assert "broken/quick/report.json" in text
-    assert path.read_bytes() == write_index(tmp_path).read_bytes()
+    for each in (path, path.with_suffix(".md")):
+        assert each.read_bytes() == write_index(tmp_path).with_suffix(each.suffix).read_bytes()
 
 
 def test_index_of_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from xml.etree import ElementTree as ET
 
 import html5lib
 
-NO_TEXT = {"block", "kind", "tone", "icon", "name", "id", "plot", "colour", "alt", "page_title"}
+NO_TEXT = {"block", "kind", "tone", "icon", "name", "id", "plot", "colour", "alt", "page_title",
+           "mathml", "plain", "axis", "paper"}  # fmt: skip
 
 
 def strings(value: Any, key: str = "") -> Iterator[str]:

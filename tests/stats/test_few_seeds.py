@@ -95,8 +95,8 @@ def test_every_t_test_is_one_that_has_a_name() -> None:
     assert {test for test in T_TESTS if not test.startswith("ratio_")} <= set(NAMES)
 
 
-def test_a_report_has_the_line_once_and_in_sight() -> None:
-    """In the document with its test, in the report below the expectations."""
+def test_a_report_has_the_line_once() -> None:
+    """In the document with its test, in the report with the parts."""
     two = [
         {"kind": "difference", "of": ["a", "b"], "direction": side} for side in ("lower", "higher")
     ]
@@ -106,5 +106,5 @@ def test_a_report_has_the_line_once_and_in_sight() -> None:
     for result in document.results:
         assert result.details["few_seeds"].startswith("With 4 seeds, skew and rare failures")
     assert str(sections(document)).count("skew and rare failures cannot be seen") == 1
-    where = next(each for each in sections(document) if each.title.startswith("The expectations"))
+    where = next(each for each in sections(document) if each.title.startswith("The parts"))
     assert "With 4 seeds" in str(where)

@@ -40,7 +40,7 @@ LARGEST = 690.0
 def text_width(text: str, size: float, weight: str = "normal") -> float:
     """Width of a line of text in points, in the wide face that the layout is made for."""
     face = FontProperties(family=FACE, size=size, weight=weight)
-    shown = spelled(text)
+    shown = spelled(fmt.unbroken(text))
     return float(text_to_path.get_text_width_height_descent(shown, face, ismath=False)[0])
 
 
@@ -64,7 +64,7 @@ def wrap(text: str, size: float, width: float, most: int, weight: str = "normal"
     """
     longest = max(1, min(len(text), int(4 * width / size)))
     while True:
-        lines = textwrap.wrap(text[:600], longest) or [""]
+        lines = textwrap.wrap(fmt.unbroken(text[:600]), longest) or [""]
         if len(lines) > most:
             lines = [*lines[: most - 1], f"{lines[most - 1][: longest - 1]}…"]
         widest = max(text_width(line, size, weight) for line in lines)
@@ -178,7 +178,7 @@ class Canvas:
     ) -> None:  # fmt: skip
         """A line of text whose box starts at ``top``; no character is markup."""
         self.axes.text(
-            x, top + size * 1.02, text, fontsize=size, color=PRINT[colour], ha=align,
+            x, top + size * 1.02, fmt.unbroken(text), fontsize=size, color=PRINT[colour], ha=align,
             va="baseline", weight=weight, parse_math=False, family=FACE,
         )  # fmt: skip
 

@@ -38,6 +38,10 @@ def strip(sheet: Canvas, panel: DotPanel) -> float:
         return _rows(sheet, panel, None, left, top)[-1][1]
     on = axis(values, left, sheet.width - 16, panel.scale)
     spans = _rows(sheet, panel, on, left, top)
+    middles = [(start + end) / 2 for start, end in spans]
+    for seed in panel.joined:
+        there = [(on.at(v), y) for v, y in zip(seed, middles, strict=True) if v is not None]
+        sheet.line([x for x, _ in there], [y for _, y in there], "muted", 0.9, opacity=0.4)
     for row, (start, end) in zip(panel.rows, spans, strict=True):
         _dots(sheet, row, on, start, end)
     return tick_row(sheet, on, spans[-1][1] + 2, panel.axis)

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import words
-from repro.report.blocks import Block, Column, Section, Step, TableBlock, numbers, texts
-from repro.report.figure_data import times_to_target
-from repro.report.profiles import profiles
-from repro.report.sections.analyses import all_analyses, robustness
+from repro.report.blocks import (
+    Block,
+    Column,
+    Figure,
+    Paragraph,
+    Section,
+    Step,
+    TableBlock,
+    numbers,
+    texts,
+)
+from repro.report.curve_figures import curve_figures
+from repro.report.figure_data import main_figure, other_dots, times_to_target
+from repro.report.parts import other_parts
+from repro.report.profiles import by_task, profiles
+from repro.report.sections.analyses import agreeing, all_analyses, robustness
 from repro.report.sections.interim_looks import all_looks, looks_title, watching
 from repro.report.sections.methods import how_it_was_run, provenance, runs, seeds_of, settings
 from repro.report.sections.statements import (
@@ -20,34 +34,78 @@ from repro.report.sections.statements import (
 )
 from repro.schema import numbers as fmt
 
+SETTLES = {"INCONCLUSIVE": "What would settle it", "NOT-TESTED": "What it needs"}
+
 
 def sections(document: Document) -> tuple[Section, ...]:
+    """What waits in folds, in the order of reading."""
     d = document
-    uncheckable = all(printed.agreement == "NOT-CHECKABLE" for printed in d.published)
     made = (
-        Section("numbers", "The numbers", _numbers(d)),
-        Section("expectations", "The expectations, one by one", expectations(d)),
-        Section("robustness", "Would another choice change the verdict?", robustness(d)),
-        Section("looks", looks_title(d), watching(d)),
-        Section("registration", "When it was declared", registration(d)),
-        Section("family", "The family", family(d)),
-        Section("published", "The printed numbers beside ours", published(d), folded=uncheckable),
-        Section("method", "How it was run", how_it_was_run(d)),
-        Section("tests", "Every test in full", tests(d), folded=True),
-        Section("design", "What the design could find, before any result", design(d), folded=True),
-        Section("settings", "Every setting", settings(d), folded=True),
-        Section("analyses", "All analyses", all_analyses(d), folded=True),
-        Section("all-looks", "All looks", all_looks(d), folded=True),
-        Section("runs", "All runs", runs(d), folded=True),
-        Section("provenance", "Provenance", provenance(d), folded=True),
+        ("steps", "What else would change it", _other_steps(d)),
+        ("numbers", "The values", _numbers(d)),
+        ("expectations", "The parts, one by one", _expectations(d)),
+        ("robustness", _robustness_title(d), (*robustness(d), *all_analyses(d))),
+        ("looks", looks_title(d), (*watching(d), *all_looks(d))),
+        ("published", "The printed numbers beside ours", published(d)),
+        ("method", "How it was run", (*how_it_was_run(d), *registration(d), *family(d))),
+        ("tests", "Methods, with formulas", (*tests(d), *design(d))),
+        ("settings", "Every setting", settings(d)),
+        ("runs", "Every run", runs(d)),
+        ("provenance", "Provenance", provenance(d)),
     )
-    return tuple(section for section in made if section.blocks)
+    shown = {figure.name for figure in main_figures(d) if isinstance(figure, Figure)}
+    folded = [
+        Section(name, title, tuple(b for b in blocks if not _in_sight(b, shown)))
+        for name, title, blocks in made
+    ]
+    return tuple(section for section in folded if section.blocks)
+
+
+def _in_sight(block: Block, shown: Collection[str]) -> bool:
+    return isinstance(block, Figure) and block.name in shown
+
+
+def _expectations(document: Document) -> tuple[Block, ...]:
+    more = other_parts(document)
+    return (*([] if more is None else [more]), *expectations(document))
+
+
+def main_figures(document: Document) -> tuple[Figure | Paragraph, ...]:
+    """Every seed a dot, or every task, and then the figure that matters for the kind."""
+    points = any(result.points for result in words.decisive(document))
+    curves = () if points else curve_figures(document)[:1]
+    looks = [block for block in watching(document) if isinstance(block, Figure)]
+    kinds = (*looks, *curves, *profiles(document), *times_to_target(document))
+    forest = by_task(document)
+    return (main_figure(document) if forest is None else forest, *kinds[:1])
+
+
+def next_step(document: Document) -> Step:
+    """What is to be done first; empty where nothing would change the verdict."""
+    first = document.changes[0] if document.changes else None
+    return Step("", "") if first is None else Step(first.text, first.command or "")
 
 
 def changes(document: Document) -> Section | None:
-    """What would change the verdict, which stands right below it."""
-    steps = tuple(Step(step.text, step.command or "") for step in document.changes)
-    return Section("changes", "What would change the verdict", steps) if steps else None
+    """One thing that would settle the claim, or make its evidence usable, with its command."""
+    step = next_step(document)
+    if document.verdict.validity != "VALID":  # its text is in the box
+        return Section("changes", "What to do", (Step("", step.command),)) if step.command else None
+    title = SETTLES.get(document.verdict.conclusion or "", "What would settle more")
+    return Section("changes", title, (step,)) if step.text else None
+
+
+def _other_steps(document: Document) -> tuple[Block, ...]:
+    return tuple(Step(step.text, step.command or "") for step in document.changes[1:])
+
+
+def _robustness_title(document: Document) -> str:
+    """The question, and how many other analyses answer as the declared one does."""
+    same, total = agreeing(document)
+    question = "Would another choice change it?"
+    if not total:
+        return question
+    return f"{question} {fmt.count(same)} of {fmt.count(total)} other analyses conclude the same"
 
 
 def _numbers(document: Document) -> tuple[Block, ...]:
@@ -57,7 +115,18 @@ def _numbers(document: Document) -> tuple[Block, ...]:
         rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
         columns = texts("Control", "Expected", "Measured", "State")
         tables.append(TableBlock("Controls, whose outcome is known beforehand", columns, rows))
-    return (*tables, *profiles(document), *times_to_target(document))
+    return (*tables, *_figures(document))
+
+
+def _figures(document: Document) -> Iterator[Figure]:
+    """Every figure of values; those in sight are left out of the fold."""
+    first = main_figure(document)
+    if isinstance(first, Figure):
+        yield first
+    yield from other_dots(document)
+    yield from curve_figures(document)
+    yield from profiles(document)
+    yield from times_to_target(document)
 
 
 def _arms_table(document: Document) -> TableBlock:

@@ -18,7 +18,6 @@ from repro.report.blocks import (
     numbers,
     texts,
 )
-from repro.report.curve_figures import curve_figures
 from repro.report.figure_data import effect_axis
 from repro.schema import numbers as fmt
 
@@ -44,8 +43,8 @@ ROUNDED = "within the rounding of the printed numbers"
 
 
 def robustness(document: Document) -> tuple[Block, ...]:
-    """The flags, a specification curve an expectation, each seed left out, every tolerance."""
-    blocks: list[Block] = []
+    """The flags in full, a specification curve an expectation, each seed left out."""
+    blocks: list[Block] = _flags(document)
     if not document.verdict.flags and document.verdict.conclusion is not None:
         blocks.append(Paragraph(_no_flag(document)))
     for number, parts in enumerate(_alike(several_analyses(document)), 1):
@@ -57,7 +56,28 @@ def robustness(document: Document) -> tuple[Block, ...]:
         same = fmt.count(sum(item.conclusion == result.conclusion for result, item in left_out))
         text = f"{same} of {fmt.count(len(left_out))} times the conclusion of a test is the same."
         blocks.append(Paragraph(text, "Each seed left out in turn:"))
-    return (*blocks, *curve_figures(document))
+    return tuple(blocks)
+
+
+def _flags(document: Document) -> list[Block]:
+    """What makes a conclusion fragile and why, or what to know; a paragraph for each kind."""
+    told: dict[str, list[str]] = {}
+    for flag in document.verdict.flags:
+        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
+    return [
+        Paragraph(" ".join(dict.fromkeys(texts)), f"{fmt.upper_first(fmt.plain_name(kind))}:")
+        for kind, texts in told.items()
+    ]
+
+
+def agreeing(document: Document) -> tuple[int, int]:
+    """How many other analyses conclude as their declared one does, and of how many."""
+    pairs = [
+        (declared.conclusion, other.conclusion)
+        for declared, others in map(_declared, several_analyses(document))
+        for other in others
+    ]
+    return sum(a == b for a, b in pairs), len(pairs)
 
 
 def _no_flag(document: Document) -> str:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from repro.judging.document import ArmPart, Document, ReadFilesPart, SourcePart
+from repro.judging.document import (
+    ArmPart,
+    Document,
+    ReadFilesPart,
+    ReplicatePart,
+    SourcePart,
+    VerdictPart,
+)
 from repro.judging.document_parts import VariationPart
 from repro.report import words
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
 from repro.schema import numbers as fmt
+from repro.specs.claim import UNSCALED
 
 Settings = dict[str, str]
 DIFFER = "What differs between the arms"
@@ -32,9 +41,9 @@ CHOSEN_ON = {"valid": "validation", "test": "the test split", "not stated": "not
 
 
 def how_it_was_run(document: Document) -> tuple[Block, ...]:
-    """The declared side: claim file, configurations, settings, and what no paper prints."""
-    blocks: list[Block] = [_claim_pairs(document)]
-    arms = _trained(document)
+    """Validity and agreement in full, claim file, configurations, and what no paper prints."""
+    blocks: list[Block] = [*_reasons(document.verdict), claim_pairs(document)]
+    arms = trained(document)
     tabled = [arm.label for arm in arms if arm.tabled]
     if tabled:
         whose = "all arms" if len(tabled) == len(document.arms) else ", ".join(tabled)
@@ -44,8 +53,21 @@ def how_it_was_run(document: Document) -> tuple[Block, ...]:
         )
         blocks.append(Paragraph(text))
     blocks += _scatter_sources(document)
-    differ = [table for table in _settings_tables(arms) if table.caption == DIFFER]
+    differ = [table for table in settings_tables(arms) if table.caption == DIFFER]
     return (*blocks, *(table for table in differ if len(table.rows) <= FEW))
+
+
+def _reasons(verdict: VerdictPart) -> Iterator[Block]:
+    """Why the evidence is valid or not, agrees or not, and why its file expects what it does."""
+    yield from (
+        Paragraph(fmt.sentence(text), f"{lead}:")
+        for lead, text in (
+            (f"Validity, {verdict.validity}", verdict.validity_reason),
+            (f"Agreement with the paper, {verdict.agreement}", verdict.agreement_reason),
+            (f"Expected, {verdict.expected}", verdict.expected_why),
+        )
+        if text
+    )
 
 
 def _scatter_sources(document: Document) -> Iterator[Block]:
@@ -93,14 +115,14 @@ def settings(document: Document) -> tuple[Block, ...]:
     if any(not arm.trained for arm in document.arms):
         blocks.append(_sources(document))
         blocks += _files(document)
-    arms = _trained(document)
+    arms = trained(document)
     if arms:
         rows = tuple((arm.label, arm.configuration or "", arm.source or "") for arm in arms)
         columns = (Column("Arm"), Column("Configuration", "code"), Column("Where it is from"))
         blocks.append(TableBlock("The configuration of each arm", columns, rows))
         if any(arm.parameters_by_part for arm in arms):
             blocks.append(_parts(arms))
-        shown = _settings_tables(arms)
+        shown = settings_tables(arms)
         blocks += [t for t in shown if t.caption != DIFFER or len(t.rows) > FEW]
     if any(arm.tuning is not None for arm in document.arms):
         blocks.append(_searches(arms))
@@ -109,7 +131,7 @@ def settings(document: Document) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _claim_pairs(document: Document) -> Pairs:
+def claim_pairs(document: Document) -> Pairs:
     claim = document.claim
     design = {
         "independent": "independent: no arm shares randomness with another",
@@ -127,7 +149,7 @@ def _claim_pairs(document: Document) -> Pairs:
     return Pairs((("Claim", claim.id), ("Claim file", claim.file), source, ("Design", design)))
 
 
-def _trained(document: Document) -> list[ArmPart]:
+def trained(document: Document) -> list[ArmPart]:
     return [arm for arm in document.arms if arm.configuration is not None]
 
 
@@ -184,7 +206,7 @@ def flatten(value: Any, prefix: str = "") -> Settings:
     return rows
 
 
-def _settings_tables(arms: list[ArmPart]) -> list[TableBlock]:
+def settings_tables(arms: list[ArmPart]) -> list[TableBlock]:
     """What differs between the arms first: that is the experiment. Then what they share."""
     found = [flatten(arm.training) for arm in arms]
     names = list(dict.fromkeys(name for settings in found for name in settings))
@@ -234,7 +256,7 @@ def _assumptions(document: Document) -> TableBlock:
             sharing.setdefault((item.path, item.value, item.why), []).append(arm.label)
     rows = []
     for (path, value, why), arms in sharing.items():
-        whose = "all arms" if len(arms) == len(_trained(document)) > 1 else ", ".join(arms)
+        whose = "all arms" if len(arms) == len(trained(document)) > 1 else ", ".join(arms)
         rows.append((path, value, whose, why))
     columns = (Column("Setting", "code"), *texts("Value", "Arms", "Why"))
     return TableBlock("Assumed, because no paper prints it", columns, tuple(rows))
@@ -251,7 +273,10 @@ def runs(document: Document) -> tuple[Block, ...]:
         *(Column("Arm"), *([Column("Task")] if tasks else [])),
         *(Column("Seed", "number"), Column("State")),
         *numbers(*(m.label for m in document.measurements), "Seconds"),
-        Column("Key", "key"),
+        *(
+            Column("Key", "key"),
+            *([Column("Run it again", "code")] if _again_known(document) else []),
+        ),
     )
     rows = tuple(row for arm in document.arms for row in _run_rows(document, arm))
     unit = "replicate" if any(arm.tabled for arm in document.arms) else "run"
@@ -278,8 +303,23 @@ def _run_rows(document: Document, arm: ArmPart) -> list[tuple[str, ...]]:
         spent = fmt.DASH if seconds is None else fmt.fixed(seconds, 1)
         task = (run.task or fmt.DASH,) if any(each.tasks for each in document.arms) else ()
         which = (arm.label, *task, str(run.number), run.state)
-        rows.append((*which, *values, spent, run.key or fmt.DASH))
+        again = (_again(document, arm, run),) if _again_known(document) else ()
+        rows.append((*which, *values, spent, run.key or fmt.DASH, *again))
     return rows
+
+
+def _again_known(document: Document) -> bool:
+    """Whether some runs were trained here, and can be made again."""
+    return any(arm.trained and not arm.training.get("unseeded") for arm in document.arms)
+
+
+def _again(document: Document, arm: ArmPart, run: ReplicatePart) -> str:
+    """The command that makes one run again, and says what is measured of it."""
+    if not arm.trained or arm.training.get("unseeded"):
+        return fmt.DASH
+    scale = "" if document.scale.name == UNSCALED else f" --scale {document.scale.name}"
+    file = shlex.quote(document.claim.file)
+    return f"repro try {file} --arm {arm.id} --seed {run.number}{scale}"
 
 
 def provenance(document: Document) -> tuple[Block, ...]:
@@ -302,6 +342,7 @@ def provenance(document: Document) -> tuple[Block, ...]:
         ("Devices", ", ".join(p.devices)),
         ("Threads a run", fmt.count(p.threads_per_run)),
         ("Training time", spent if seconds else ""),
+        ("History of verdicts", p.history.note if p.history else ""),
     )
     costs = (_costs(document),) if p.costs else ()
     return (note, Pairs(tuple(pair for pair in pairs if pair[1])), *costs)

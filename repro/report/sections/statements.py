@@ -22,6 +22,7 @@ from repro.report.blocks import (
     texts,
 )
 from repro.report.figure_data import limit_text, scatter_figure
+from repro.report.formulas import formula
 from repro.schema import numbers as fmt
 
 Row = tuple[str, str, str]
@@ -35,9 +36,8 @@ def expectations(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for number, result in enumerate(_ordered(document), 1):
         role = "decides" if result.role == "decisive" else "context, not counted"
-        said = "" if result.sentence in document.verdict.sentence else result.sentence
         badge = words.conclusion(result.conclusion, result.strength)
-        blocks.append(StatementBlock(result.statement, badge, role, said, ()))
+        blocks.append(StatementBlock(result.statement, badge, role, result.sentence, ()))
         if result.points and result.role != "decisive":
             blocks.append(scatter_figure(document, result, f"points-{number}"))
     few = [each.details[FEW_SEEDS] for each in _ordered(document) if FEW_SEEDS in each.details]
@@ -45,8 +45,9 @@ def expectations(document: Document) -> tuple[Block, ...]:
 
 
 def tests(document: Document) -> tuple[Block, ...]:
-    """What each test was, and every number that it gave."""
-    blocks: list[Block] = []
+    """The formula of each test, what it was, and every number that it gave."""
+    found = (formula(result.test) for result in _ordered(document))
+    blocks: list[Block] = [each for each in dict.fromkeys(found) if each is not None]
     for result in _ordered(document):
         pairs = [*_declared(document, result), *_measured(document, result)]
         pairs += _evidence(document, result)

@@ -56,7 +56,8 @@ def difference(spec: CommandTraining) -> str | None:
     if found is not None and spec.folder:
         changed = next(_changed(folder, found), None)
         return None if changed is None else f"{changed} is not as it came with repro"
-    origin = next((each for each in packaged_folders() if _is_from(folder, each)), None)
+    there = _names_in(folder)
+    origin = next((each for each in packaged_folders() if _is_from(folder, each, there)), None)
     if origin is None:
         return ""
     changed = next(_changed(folder, origin), None)
@@ -132,11 +133,24 @@ def _changed(folder: Path, packaged: PackagedFolder) -> Iterator[str]:
         yield str(error.filename or folder)
 
 
-def _is_from(folder: Path, packaged: PackagedFolder) -> bool:
-    """Whether a folder is the packaged one, or has a file of it."""
-    if folder == claims().resolve() / packaged.name:
+def _names_in(folder: Path) -> frozenset[str]:
+    """What is in a folder; nothing where it cannot be listed."""
+    with suppress(OSError):
+        return frozenset(path.name for path in folder.iterdir())
+    return frozenset()
+
+
+def _is_from(folder: Path, packaged: PackagedFolder, there: frozenset[str]) -> bool:
+    """Whether a folder is the packaged one, or has a file of it; ``there`` is what is in it."""
+    if folder == _packaged_claims() / packaged.name:
         return True
-    return any(_is_same(folder / name, digest) for name, digest in packaged.files.items())
+    named = {name: each for name, each in packaged.files.items() if name.split("/")[0] in there}
+    return any(_is_same(folder / name, digest) for name, digest in named.items())
+
+
+@cache
+def _packaged_claims() -> Path:
+    return claims().resolve()
 
 
 def _is_same(path: Path, digest: str | None) -> bool:
