@@ -190,7 +190,7 @@ def test_the_readme_prints_what_its_first_command_does(capsys: pytest.CaptureFix
         err=False,
     )
     assert printed == capsys.readouterr().out.splitlines()
-    assert done == "15 runs trained or measured, 0 as they were"
+    assert done == "15 runs trained or measured, 0 reused"
     assert tested == "$ ./dev test"
 
 

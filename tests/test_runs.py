@@ -113,7 +113,7 @@ def test_verify_sees_what_is_gone_or_cut(
     assert done.exit_code == 4, done.output
     assert "INVALID" in done.output
     assert str(path) in done.output
-    assert "8 as they were, 1 damaged" in done.output
+    assert "8 reused, 1 damaged" in done.output
 
 
 def test_a_changed_specification_is_seen_by_verify(store: RunStore) -> None:

@@ -197,11 +197,11 @@ def _report_verdicts(
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
     elif any(arm.trained for document in verified.documents for arm in document.arms):
-        done = f"{verified.trained} runs trained or measured, {verified.reused} as they were"
+        done = f"{verified.trained} runs trained or measured, {verified.reused} reused"
         if verified.read and not verified.trained:
             read = f"{number_of(verified.read, 'run')} read from what the program left"
             done = f"{read}; nothing was trained"
-            done += f", {verified.reused} as they were" if verified.reused else ""
+            done += f", {verified.reused} reused" if verified.reused else ""
         elif verified.read:
             done += f", {verified.read} read from what the program left"
         done += f", {verified.missing} missing" if verified.missing else ""

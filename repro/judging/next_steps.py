@@ -141,9 +141,9 @@ def _fresh_seeds(deciding: list[Judged], claim: Claim, evidence: Evidence) -> li
         return [*refused, *(_step(f"{name}: {lower(text)}") for name, text in named)]
     what = "it" if len(deciding) == 1 else "every open part"
     text = (
-        f"About {_fresh(claim, evidence, max(needed))}, would decide {what} four times in five, "
-        "were effects and scatter as found. More seeds on top of those that were seen would not "
-        "count: nobody said beforehand when to stop."
+        f"About {_fresh(claim, evidence, max(needed))}, would have a chance of 80 % to decide "
+        f"{what}, if effects and scatter stay as found. Adding seeds to these would not count, "
+        "because no stopping rule was declared."
     )
     return [_step(text, _verify(claim, claim.scale)), *refused]
 
@@ -206,7 +206,7 @@ def _seeds(judged: Judged, claim: Claim, evidence: Evidence, result: TestResult)
             "declared limit."
         )
     many = f"{fmt.count(seeds)} {'pairs of seeds' if result.paired else 'seeds per arm'}"
-    chance = "with a chance of 80 %, were effect and scatter as found"
+    chance = "with a chance of 80 %, if effect and scatter stay as found"
     way = kind_of(expectation).way(expectation, result)
     return Settling(f"About {many} would settle it{way}, {chance}.", seeds)
 

@@ -33,18 +33,24 @@ HEADLINES = {
     "NOT-COMPARABLE": "Not comparable: the arms differ too much",
 }
 
+EXPLORATORY = {
+    "CONFIRMED": "Exploratory: these results agree with the claim",
+    "CONTRADICTED": "Exploratory: these results speak against the claim",
+}
+"""For claims that were written from their results, which can confirm nothing."""
+
 DECIDED = ("CONFIRMED", "CONTRADICTED")
 """Conclusions that a flag makes fragile; one that decides nothing cannot be."""
 
 PARTS = {
     "CONFIRMED": "{n} hold.",
     "CONTRADICTED": "{n} {are} contradicted{others}.",
-    "INCONCLUSIVE": "{seeds} decide {some} of its {total} parts.",
+    "INCONCLUSIVE": "{seeds} decide {some} of the claim's {total} parts.",
     "TRIVIAL": "{n} {are} real, but smaller than was declared to matter.",
     "NOT-TESTED": "{n} could not be tested.",
 }
 
-ALONE = "{n} {are} contradicted, but not at the level that several share."
+ALONE = "{n} {are} contradicted alone, but not after correction for testing several."
 TREES = {
     Conclusion.CONFIRMED: "holds",
     Conclusion.CONTRADICTED: "is contradicted",
@@ -74,17 +80,22 @@ def headline(document: Document) -> str:
     word = verdict.conclusion if verdict.validity == "VALID" else None
     text = HEADLINES.get(word or verdict.validity, "Valid, without a conclusion")
     text = text.format(at_scale="" if scale == UNSCALED else f" at {scale} scale")
-    if word in DECIDED and (why := doubts(document)):
-        text += f", but {' and '.join(why)}"
+    if word in EXPLORATORY and is_exploratory(document):
+        text = EXPLORATORY[word] + (", but fragile" if verdict.flags else "")
+    elif word in DECIDED and verdict.flags:
+        text += ", but fragile"
     return text
 
 
-def doubts(document: Document) -> list[str]:
-    """Why a conclusion is not to be taken as it stands."""
+def is_exploratory(document: Document) -> bool:
+    """Whether the claim was written from the results that it was judged on."""
     declared = document.registration
-    exploratory = declared is not None and declared.state == "exploratory"
-    found = ["exploratory"] if exploratory else []
-    return [*found, "fragile"] if document.verdict.flags else found
+    return declared is not None and declared.state == "exploratory"
+
+
+def is_doubtful(document: Document) -> bool:
+    """Whether a conclusion is not to be taken as it stands."""
+    return is_exploratory(document) or bool(document.verdict.flags)
 
 
 def sentence(document: Document) -> str:

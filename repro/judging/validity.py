@@ -222,7 +222,7 @@ def _to_complete(
         nowhere = next((run.problem for run in missing if run.problem), "")
         if nowhere:
             return f"{nowhere}: name the store that has the runs with --store, or train them."
-        return "Train the seeds that are missing; where they failed, correct what they say first."
+        return "Train the seeds that are missing; if a run failed, fix the error in its log first."
     source = evidence.tables.get(arm)
     if source is None or (not missing and len(replicates) >= claim.seeds.plan):
         return (

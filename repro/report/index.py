@@ -26,6 +26,15 @@ DAYS = 14
 """The strip of a claim has so many days, the last one that of the newest verdict."""
 
 
+AGREES = {
+    "COMPATIBLE": "compatible with the paper",
+    "LARGER": "larger than in the paper",
+    "SMALLER": "smaller than in the paper",
+    "OPPOSITE": "opposite to the paper",
+    "NOT-CHECKABLE": "not checkable against the paper",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """The verdict of one claim at one scale: all that a list of verdicts takes of its document.
@@ -101,10 +110,15 @@ def line(document: Document, link: str = "") -> Line:
 
 
 def _number(document: Document) -> tuple[str, str, str]:
-    """The effect of the first part that came out as the claim did, its ends, and what it is of."""
-    decisive = [each for each in words.decisive(document) if each.effect is not None]
-    alike = [each for each in decisive if each.conclusion == document.verdict.conclusion]
-    result = next(iter(alike or decisive), None)
+    """The effect of the part that decides: its ends, and what it is of; none where it has none.
+
+    It is the first that came out as the claim did; of a claim that stays open although a part is
+    contradicted alone, that part; of one without a conclusion the first.
+    """
+    decisive, word = words.decisive(document), document.verdict.conclusion
+    alike = [each for each in decisive if each.conclusion == word]
+    against = [each for each in decisive if each.conclusion == "CONTRADICTED"]
+    result = next(iter(alike or against or decisive), None)
     if result is None or result.effect is None:
         return "", "", ""
     scale, digits, ends = words.scale_of(result), words.digits_of(document, result), ""
@@ -247,7 +261,7 @@ class VerdictList:
         return (
             *([] if row.scale == self.scale else [f"{row.scale} scale"]),
             *([] if row.as_expected else [f"{row.expected} was expected"]),
-            *([f"{row.agreement} with the paper"] if agreement else []),
+            *([AGREES[row.agreement]] if agreement else []),
             *row.fragile,
             *row.cautions,
             *row.postponed,
@@ -310,7 +324,7 @@ def chance(lines: Sequence[Line]) -> str:
     expected, some = sum(chances), 1 - prod(1 - chance for chance in chances)
     alone, false = fmt.count(len(chances)), fmt.significant(expected, 2)
     return (
-        f"{alone} of these verdicts are judged each by itself, without a family. Were none of "
-        f"their claims true, up to {false} would be expected to come out as CONFIRMED, and at "
-        f"least one with a chance of up to {fmt.share(some, 2)}."
+        f"{alone} of these verdicts are judged each by itself, without a family. If all these "
+        f"claims were false, up to {false} would be expected to come out as CONFIRMED all the "
+        f"same, and at least one with a chance of up to {fmt.share(some, 2)}."
     )

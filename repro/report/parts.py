@@ -157,7 +157,7 @@ def _remark(result: Result) -> str:
     if result.conclusion == "INCONCLUSIVE":
         return LEANS[leaning(result)]
     if any(item.conclusion != result.conclusion for item in result.left_out):
-        return "one seed can tip it"
+        return "leaving out one seed changes it"
     of_claim = result.conclusion == "CONFIRMED" or result.test.endswith("two-sided")
     p = result.p if of_claim else result.p_against
     if result.conclusion in DECIDED and p is not None:
@@ -203,7 +203,7 @@ def _table(document: Document, rows: Sequence[Alike]) -> Parts | None:
 
 
 def _note(document: Document, results: Sequence[Result]) -> str:
-    """One line: what is shaded, and how often such tests err."""
+    """One line: what is drawn, and how often such tests err."""
     shaded = any(r.scale != "none" and r.claimed != "none" and r.limits for r in results)
-    said = ["Shaded: what is claimed."] if shaded else []
+    said = ["Shaded: what is claimed; dashed: its limit."] if shaded else []
     return " ".join(filter(None, [*said, fmt.sentence(words.error_rate(document))]))

@@ -32,7 +32,7 @@ def view(document: Document) -> ReportView:
     return ReportView(
         page_title=f"{verdict.word}: {d.claim.title}",
         paper=_paper(source),
-        over=f"Verdict report · {seeds(d)} · {fmt.date(d.provenance.created)}",
+        over=f"Verdict on this claim · {seeds(d)} · {fmt.date(d.provenance.created)}",
         scale=_scale(d),
         running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
         title=d.claim.title,
@@ -56,7 +56,7 @@ def view(document: Document) -> ReportView:
 def _notice(document: Document) -> Paragraph:
     """What the scale means, or that a claim was written from its results."""
     lead, _, rest = document.scale.notice.partition(". ")
-    if words.is_exploratory(document):
+    if reason.is_exploratory(document):
         return Paragraph(rest, "Written from these results, which cannot confirm it.")
     return Paragraph(rest, f"{lead}.") if rest else Paragraph(document.scale.notice)
 
@@ -65,7 +65,7 @@ def _scale(document: Document) -> str:
     """The name of the scale, or how a claim without scales came about."""
     if document.scale.name != UNSCALED:
         return f"{document.scale.name} scale"
-    return "exploratory" if words.is_exploratory(document) else "as declared"
+    return "exploratory" if reason.is_exploratory(document) else "as declared"
 
 
 _ADDRESSES = (
@@ -91,7 +91,7 @@ def _citation(document: Document) -> str:
     source = document.claim.source
     if isinstance(source, SourcePart):
         return f"{source.citation}, {source.locator}"
-    whose = "" if words.is_exploratory(document) else "The author's own claim: "
+    whose = "" if reason.is_exploratory(document) else "The author's own claim: "
     return fmt.sentence(fmt.upper_first(f"{whose}{source.own}"))
 
 
@@ -161,5 +161,5 @@ def _unexpected(verdict: VerdictPart) -> Badge | None:
     if not verdict.as_expected:
         return Badge(f"not as expected: {verdict.expected or 'CONFIRMED'} was", "warn", "unequal")
     if verdict.expected:
-        return Badge("as its file expects", "plain", "check")
+        return Badge("as expected", "plain", "check")
     return None

@@ -154,10 +154,10 @@ _RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
 
 FLAGS = {
-    "rounding": "the rounding of printed numbers can tip it",
+    "rounding": "rounding of printed numbers could change it",
     "multiplicity": "a part is contradicted by itself, not among all",
-    "one seed left out": "one seed can tip it",
-    "one task left out": "one task can tip it",
+    "one seed left out": "leaving out one seed changes it",
+    "one task left out": "leaving out one task changes it",
     "tolerance": "another threshold would change it",
     "choice of test": "another test would change it",
     "canary": "a control is out of the ordinary",
@@ -180,7 +180,7 @@ FLAGS = {
     "more seeds than planned": "there are more seeds than planned",
     "forced design": "too few seeds were planned",
     "declared after results were visible": "declared after results were visible",
-    "test loses its level here": "the test errs too often here",
+    "test loses its level here": "the error rate is above the nominal one",
 }
 """What a flag says on a chip; its full text waits in a fold."""
 EXPLORATORY = "exploratory: not declared beforehand"
@@ -194,7 +194,7 @@ ICONS = {
     "almost": "M20 3a17 17 0 1 0 .01 0ZM11.5 17.5c4-4.5 8 2.5 17-1.5M11.5 24.5c4-4.5 8 2.5 17-1.5",
     "barred": "M20 3a17 17 0 1 0 .01 0ZM8.5 8L31.5 32",
     "alarm": "M20 4L37 34H3ZM20 15v9M20 28.5v.6",
-    "part": "M20 3a17 17 0 1 0 .01 0ZM12.5 20h.6M19.7 20h.6M26.9 20h.6",
+    "part": "M20 3a17 17 0 1 0 .01 0ZM11 20h2.4M18.8 20h2.4M26.6 20h2.4",
     "clock": "M20 3a17 17 0 1 0 .01 0ZM20 11v9.5l6 4",
     "unequal": "M20 3a17 17 0 1 0 .01 0ZM12 16.5h16M12 23.5h16M24 11l-8 18",
     "none": "M20 3a17 17 0 1 0 .01 0ZM13 20h14",
@@ -319,12 +319,6 @@ def headline(document: Document) -> Badge:
     return Badge(reason.headline(document), found.tone, found.icon)
 
 
-def is_exploratory(document: Document) -> bool:
-    """Whether the claim was written from the results that it was judged on."""
-    declared = document.registration
-    return declared is not None and declared.state == "exploratory"
-
-
 def at_scale(scale: str) -> str:
     """` at quick scale`; nothing for a claim that names no scales."""
     return "" if scale == UNSCALED else f" at {scale} scale"
@@ -336,7 +330,7 @@ def short_word(document: Document) -> Badge:
     if verdict.conclusion is None or verdict.validity != "VALID":
         return badge(verdict.validity)
     found = badge(verdict.conclusion)
-    doubtful = verdict.conclusion == "CONFIRMED" and reason.doubts(document)
+    doubtful = verdict.conclusion == "CONFIRMED" and reason.is_doubtful(document)
     return Badge(found.word, "warn", found.icon) if doubtful else found
 
 
@@ -359,7 +353,7 @@ def checked(document: Document) -> str:
 def _controls(canaries: tuple[Canary, ...]) -> str:
     passed, n = sum(control.state == "passed" for control in canaries), len(canaries)
     if not n:
-        return "no control is declared"
+        return "no control declared"
     if passed < n:
         return f"{fmt.count(passed)} of {fmt.number_of(n, 'control')} passed"
     every = {1: "the control", 2: "both controls"}.get(n, f"all {fmt.count(n)} controls")
@@ -376,7 +370,7 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         chips.append(Chip("Claim", Badge("declared after results were visible", "warn", "alarm")))
     elif declared is not None and declared.state == "none":
         chips.append(Chip("Claim", Badge("no record of when it was declared", "plain", "question")))
-    elif is_exploratory(document):
+    elif reason.is_exploratory(document):
         chips.append(Chip("Claim", Badge(EXPLORATORY, "warn", "alarm")))
     for part in document.design:
         if part.refused:

@@ -98,7 +98,7 @@ def test_the_second_time_nothing_is_trained(finished: Path) -> None:
         text=True,
         check=False,
     )
-    assert "0 runs trained or measured, 9 as they were" in again.stdout, again.stderr
+    assert "0 runs trained or measured, 9 reused" in again.stdout, again.stderr
     assert document(finished) == before
 
 
@@ -145,7 +145,7 @@ def test_interrupted_it_says_how_to_go_on(place: Path) -> None:
 def test_claims_of_a_folder_share_their_runs(finished: Path) -> None:
     """Two claims on the same arms need no run twice, and the index names both."""
     done = run(finished, finished / "claims")
-    assert "9 as they were" in done.stdout, done.stderr
+    assert "9 reused" in done.stdout, done.stderr
     index = (finished / "reports" / "index.html").read_text(encoding="utf-8")
     assert "tiny_rank" in index
     assert "tiny_fair" in index
@@ -156,7 +156,7 @@ def test_without_training_an_empty_store_is_incomplete(place: Path) -> None:
     done = run(place, CLAIMS / "tiny_rank.yaml", "--no-train")
     assert done.returncode == 3, done.stderr
     assert "INCOMPLETE, no conclusion" in done.stdout
-    assert "0 runs trained or measured, 0 as they were, 9 missing" in done.stdout
+    assert "0 runs trained or measured, 0 reused, 9 missing" in done.stdout
     assert not list((place / "store").glob("*/*/record.json"))
 
 

@@ -88,7 +88,7 @@ def test_a_contradiction_that_falls_to_holm_is_flagged_and_explained() -> None:
     entry = next(one for one in document.results if one.id == "fits_training_worse")
     assert entry.conclusion == "CONTRADICTED"
     assert document.verdict.conclusion == "INCONCLUSIVE"
-    said = "One of its three parts is contradicted, but not at the level that several share."
+    said = "One of its three parts is contradicted alone, but not after correction for testing "
     assert document.verdict.sentence.startswith(said)
     assert "multiplicity" in {flag.kind for flag in document.verdict.flags}
     assert any("Holm" in step.text for step in document.changes)

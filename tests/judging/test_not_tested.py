@@ -123,7 +123,7 @@ def test_a_refusal_names_the_arms_and_not_the_letters_of_the_statistics() -> Non
 
 @pytest.mark.parametrize(
     ("expected", "outcome"),
-    [("not_tested", "as its file expects"), ("confirmed", "not as expected: CONFIRMED was")],
+    [("not_tested", "as expected"), ("confirmed", "not as expected: CONFIRMED was")],
 )
 def test_what_a_file_declares_is_told_as_declared(expected: Any, outcome: str) -> None:
     """Whether it was a prediction or was written down after the runs, only its reason can say."""

@@ -39,7 +39,7 @@ def test_parts_are_counted_and_what_goes_against_the_claim_is_named() -> None:
     )
     assert document.verdict.conclusion == "INCONCLUSIVE"
     assert document.verdict.sentence == (
-        "Five seeds per arm decide none of its two parts. "
+        "Five seeds per arm decide none of the claim's two parts. "
         "On loss A looks worse than B, against the claim."
     )
 

@@ -53,7 +53,7 @@ def test_a_claim_written_from_its_results_is_never_green(documents: dict[str, Do
     claim = document.claim.model_copy(update={"source": AuthorPart(own=own)})
     registered = RegistrationPart(**registration("exploratory") | {"edits": ()})
     shown = view(document.model_copy(update={"claim": claim, "registration": registered}))
-    assert shown.verdict.word == "Confirmed at quick scale, but exploratory"
+    assert shown.verdict.word == "Exploratory: these results agree with the claim"
     assert shown.verdict.tone == "warn"
     assert shown.citation == f"{own[0].upper()}{own[1:]}."
 
@@ -140,7 +140,7 @@ def test_a_chip_for_each_kind_of_flag_and_the_full_text_in_a_fold(
     )
     shown = view(twice)
     assert [chip.badge.word for chip in shown.chips if chip.label == "Flag"] == [
-        "another threshold would change it", "the rounding of printed numbers can tip it",
+        "another threshold would change it", "rounding of printed numbers could change it",
     ]  # fmt: skip
     fold = next(section for section in shown.sections if section.id == "robustness")
     told = [(b.lead, b.text) for b in fold.blocks if isinstance(b, Paragraph)]

@@ -46,7 +46,7 @@ def sections(document: Document) -> tuple[Section, ...]:
         ("expectations", "The parts, one by one", _expectations(d)),
         ("robustness", _robustness_title(d), (*robustness(d), *all_analyses(d))),
         ("looks", looks_title(d), (*watching(d), *all_looks(d))),
-        ("published", "The printed numbers beside ours", published(d)),
+        ("published", "The paper's numbers and ours", published(d)),
         ("method", "How it was run", (*how_it_was_run(d), *registration(d), *family(d))),
         ("tests", "Methods, with formulas", (*tests(d), *design(d))),
         ("settings", "Every setting", settings(d)),
@@ -91,7 +91,7 @@ def changes(document: Document) -> Section | None:
     step = next_step(document)
     if document.verdict.validity != "VALID":  # its text is in the box
         return Section("changes", "What to do", (Step("", step.command),)) if step.command else None
-    title = SETTLES.get(document.verdict.conclusion or "", "What would settle more")
+    title = SETTLES.get(document.verdict.conclusion or "", "What would test it further")
     return Section("changes", title, (step,)) if step.text else None
 
 

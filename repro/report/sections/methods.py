@@ -366,7 +366,7 @@ def _costs(document: Document) -> TableBlock:
     }
     known = {name: cells for name, cells in columns.items() if set(cells) != {fmt.DASH}}
     names = [labels.get(c.arm, c.arm) for c in costs]
-    caption = "What training cost: FLOPs are counted, times are means over the runs as they were"
+    caption = "What training cost: FLOPs are counted, times are means over runs and machines"
     heads = (Column("Arm"), *numbers(*known))
     return TableBlock(caption, heads, tuple(zip(names, *known.values(), strict=True)))
 

@@ -24,7 +24,7 @@ def test_a_program_is_run_for_every_seed_and_judged(folder: Path) -> None:
     assert adam["configuration"] == "a.claim.yaml"
     assert str(folder) not in json.dumps(found["arms"])
     again = verify(folder, code=False)
-    assert "0 runs trained or measured, 10 as they were" in again.stdout
+    assert "0 runs trained or measured, 10 reused" in again.stdout
 
 
 def test_what_is_kept_of_a_run_and_what_goes(folder: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_new_label_takes_nothing_anew(folder: Path) -> None:
     verify(folder)
     change(folder, "test error (%)", "error of test")
     done = verify(folder, code=False)
-    assert "10 as they were" in done.stdout
+    assert "10 reused" in done.stdout
     assert "Error of test: AdamW is" in done.stdout
 
 
@@ -91,7 +91,7 @@ def test_a_number_of_another_name_is_told_with_those_that_are_there(folder: Path
     assert "did you mean 'eval.error'" in done.stderr
     change(folder, "from: eval.eror", "from: eval.error")
     done = verify(folder)
-    assert re.search(r"[1-8] runs trained or measured, 0 as they were, \d read from", done.stdout)
+    assert re.search(r"[1-8] runs trained or measured, 0 reused, \d read from", done.stdout)
     assert "CONFIRMED" in done.stdout
 
 

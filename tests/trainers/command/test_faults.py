@@ -138,7 +138,7 @@ def test_a_spoilt_folder_fails_its_run_alone(folder: Path, spoils: str, resume: 
     assert done.returncode == 5
     assert "out of reach" not in done.stderr
     assert "4 runs trained or measured" in done.stdout
-    assert "4 as they were" in forced(folder).stdout
+    assert "4 reused" in forced(folder).stdout
     program(folder, LEAVES)
     assert "6 runs trained or measured" in forced(folder).stdout
 
@@ -252,7 +252,7 @@ def test_one_that_is_measured_is_a_divergence(folder: Path) -> None:
     assert states(folder) == ["finished"] * 6
     again = forced(folder)
     assert "Adam: 1 of 3 runs diverged" in again.stdout
-    assert "0 runs trained or measured, 6 as they were" in again.stdout
+    assert "0 runs trained or measured, 6 reused" in again.stdout
     told_of = [each["state"] for each in report(folder)["arms"][0]["replicates"]]
     assert told_of == ["finished", "excluded", "finished"]
     told = repro("measure", folder / "a.claim.yaml", "--store", folder / "store")

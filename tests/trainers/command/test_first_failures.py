@@ -27,7 +27,7 @@ def test_a_slip_in_a_program_costs_two_runs_of_each_arm(folder: Path) -> None:
     assert adam.startswith("failed: Adam, seed 7 and 2 more: not started: the first runs of this")
     assert adamw.startswith("failed: AdamW, seed 7 and 2 more: not started: the first runs of this")
     assert "INCOMPLETE" in done.stdout
-    assert "0 runs trained or measured, 0 as they were, 10 missing" in done.stdout
+    assert "0 runs trained or measured, 0 reused, 10 missing" in done.stdout
     program(folder, slip.replace("sede", "seed"))
     assert "10 runs trained or measured" in verify(folder).stdout
 

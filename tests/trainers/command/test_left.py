@@ -112,7 +112,7 @@ def test_a_wrong_measurement_costs_no_training(
     done = verified(folder)
     assert "(quick): VALID" in done.stdout, done.stderr
     assert "after results were visible" not in done.stdout
-    assert "5 runs trained or measured, 0 as they were, 1 read from what" in done.stdout
+    assert "5 runs trained or measured, 0 reused, 1 read from what" in done.stdout
     assert sorted(begun(folder)) == sorted({*begun(folder)})
     assert len(begun(folder)) == 6
     change(folder, "direction: lower", "direction: higher")
@@ -159,7 +159,7 @@ def test_wrong_results_cost_no_training(
     change(folder, results, right[text].replace("(?P<", " *(?P<"))
     done = verified(folder)
     told = "read from what the program left; nothing was trained"
-    again = "0 runs trained or measured, 6 as they were"
+    again = "0 runs trained or measured, 6 reused"
     assert (f"6 runs {told}" if text is LOOP else again) in done.stdout
     assert len(begun(folder)) == 6
 
@@ -177,7 +177,7 @@ def test_a_first_run_that_cannot_be_read_is_kept_with_those_that_run_beside_it(
     assert first <= 4
     change(folder, JSON, 'file: "{out}/all_results.json"')
     done = verify(folder, "--force", "--engine", "processes", "--workers", "2")
-    assert f"{12 - first} runs trained or measured, 0 as they were, {first} read" in done.stdout
+    assert f"{12 - first} runs trained or measured, 0 reused, {first} read" in done.stdout
     assert len(begun(folder)) == 12
 
 
@@ -294,7 +294,7 @@ def test_two_claims_that_read_a_program_otherwise_start_it_once(folder: Path) ->
     )
     done = verified(folder, str(folder / "b.claim.yaml"))
     assert done.stdout.count("(quick): VALID") == 2
-    assert "6 runs trained or measured, 0 as they were, 6 read" in done.stdout
+    assert "6 runs trained or measured, 0 reused, 6 read" in done.stdout
     assert len(begun(folder)) == 6
 
 

@@ -53,7 +53,7 @@ def test_a_function_measures_what_was_kept(folder: Path, monkeypatch: pytest.Mon
     assert verify(folder).returncode == 0
     (adam, _) = report(folder)["arms"]
     assert {run["values"]["length"] for run in adam["replicates"]} == {10.0}
-    assert "10 as they were" in verify(folder).stdout
+    assert "10 reused" in verify(folder).stdout
 
 
 @pytest.mark.parametrize(
