@@ -12,19 +12,19 @@ from repro.extend import install_old_paths, public
 _PUBLIC = {
     "Claim": "repro.specs.claim",
     "Document": "repro.judging.document",
-    "Options": "repro.verify",
+    "Options": "repro.workflows.verify",
     "ReproError": "repro.errors",
     "RunSpec": "repro.trainers.run",
     "RunStore": "repro.store.run_store",
     "check_claim": "repro.judging.assemble",
     "execute": "repro.running.execute",
     "gather": "repro.judging.gather",
-    "judge": "repro.verify",
+    "judge": "repro.workflows.verify",
     "load_claim": "repro.specs.load",
     "load_claims": "repro.specs.load",
-    "plan_runs": "repro.verify",
+    "plan_runs": "repro.workflows.verify",
     "read_document": "repro.report.write",
-    "verify_claims": "repro.verify",
+    "verify_claims": "repro.workflows.verify",
     "write_report": "repro.report.write",
 }
 

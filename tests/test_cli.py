@@ -20,7 +20,7 @@ from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.spec import TextCorpus
-from repro.verify import plan_runs
+from repro.workflows.verify import plan_runs
 from tests.commands import repro as said
 from tests.judging.evidence import claim, evidence, ranks
 

@@ -20,7 +20,7 @@ from repro.store.places import LEDGER
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.gap import GeneralisationGap
 from repro.trainers.language_model.measurements.perplexity import Perplexity
-from repro.verify import Options, plan_runs, verify_claims
+from repro.workflows.verify import Options, plan_runs, verify_claims
 from tests.judging.evidence import code
 from tests.judging.nights import Nights, shipped
 from tests.registry.made import read

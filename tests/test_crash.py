@@ -145,7 +145,7 @@ def test_a_crash_of_any_command_is_status_70(monkeypatch: pytest.MonkeyPatch) ->
     def crash(*_: object) -> None:
         raise RuntimeError("boom\n::error::forged")
 
-    monkeypatch.setattr("repro.doctor.examine", crash)
+    monkeypatch.setattr("repro.workflows.doctor.examine", crash)
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 70
     assert "repro itself failed: RuntimeError in repro/" in done.stderr

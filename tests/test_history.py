@@ -236,7 +236,7 @@ def test_a_report_that_was_not_written_is_told_the_next_time(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("repro.verify.write_files", full)
+        patched.setattr("repro.workflows.verify.write_files", full)
         assert repro("verify", path).returncode == 5
     assert repro("verify", path).returncode == 6
 

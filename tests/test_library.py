@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
 from repro.trainers.trainer import code_of
-from repro.verify import plan_runs
+from repro.workflows.verify import plan_runs
 from tests.commands import repro
 
 LIBRARY = Path(__file__).parents[1] / "claims" / "library"

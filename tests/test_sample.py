@@ -14,7 +14,7 @@ from repro.judging.gather import gather
 from repro.report.write import read_document
 from repro.specs.load import load_claim, load_claims
 from repro.store.run_store import RunStore
-from repro.verify import Options, verify_claims
+from repro.workflows.verify import Options, verify_claims
 
 ROOT = Path(__file__).parents[1]
 SAMPLE, LIBRARY = ROOT / "reports" / "sample", ROOT / "reports" / "library"

@@ -26,7 +26,7 @@ from typing import Any, Final, TypeVar
 
 from benchmarks.faults.shapes import SHAPES, Work
 from repro.errors import ReproError
-from repro.evidence.imports.inside import Refused
+from repro.results.inside import Refused
 
 Number = TypeVar("Number", int, float)
 

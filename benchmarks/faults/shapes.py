@@ -15,16 +15,16 @@ from random import Random
 from typing import Any, Final
 
 from repro.audit.audit import audit_paths
+from repro.evidence.base import TableSchema
 from repro.evidence.csv_table import read_table
-from repro.evidence.imports.importer import FilesRead
-from repro.evidence.imports.inside import eval_logs, events, tables, wandb_records
-from repro.evidence.imports.inside.events import masked
-from repro.evidence.imports.known_json import known_form
-from repro.evidence.imports.mlflow import Mlflow
-from repro.evidence.imports.result_files import Files
-from repro.evidence.imports.tensorboard import TensorBoard
-from repro.evidence.readings import TableSchema
-from repro.series import numbers_in, records_in
+from repro.results.importer import FilesRead
+from repro.results.inside import eval_logs, events, tables, wandb_records
+from repro.results.inside.events import masked
+from repro.results.known_json import known_form
+from repro.results.mlflow import Mlflow
+from repro.results.result_files import Files
+from repro.results.series import numbers_in, records_in
+from repro.results.tensorboard import TensorBoard
 from repro.specs.load import load_claim
 
 Work = Callable[[], object]

@@ -25,7 +25,7 @@ from scipy.linalg.blas import dgemm
 
 from benchmarks.rank import rows
 from repro.machine import cores, processor
-from repro.rank.measure import ranks_of
+from repro.rank.matrix_rank import ranks_of
 from repro.rank.reduction import BLOCK_ROWS, reduce_rows
 from repro.rank.resume import SavedReading
 from repro.rank.rounded import eps_of

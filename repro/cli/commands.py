@@ -113,7 +113,7 @@ def _block(found: dict[str, Any]) -> str:
 def doctor(store: Store = None, data: Data = None, json: Json = False) -> None:
     """Say what this machine has, and what is missing."""
     with problems(json=json):
-        from repro.doctor import examine
+        from repro.workflows.doctor import examine
 
         found: list[dict[str, str]] = []
         for each in examine(open_store(store).root, data):

@@ -19,7 +19,7 @@ from repro.cli.options import (
 from repro.cli.verify import AsJson, end_with, tell_verdicts
 
 if TYPE_CHECKING:
-    from repro.comparing import ComparedResults
+    from repro.workflows.compare import ComparedResults
 
 ResultsPath = Annotated[
     Path,
@@ -100,9 +100,9 @@ def compare(
     its verdict is exploratory.
     """
     with problems(json=json):
-        from repro.comparing import CompareOptions
-        from repro.comparing import compare as compared
         from repro.drafting.run_fields import Hints
+        from repro.workflows.compare import CompareOptions
+        from repro.workflows.compare import compare as compared
 
         comparison = CompareOptions(
             results=results,

@@ -30,8 +30,8 @@ from repro.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from repro.gate import Gated
     from repro.judging.document import Document
+    from repro.workflows.gate import Gated
 
 
 def gate(
@@ -53,8 +53,8 @@ def gate(
 ) -> None:
     """Run seeds until a claim is decided: KEEP (0), REJECT (1), UNDECIDED (3) or UNUSABLE (4)."""
     with problems(json=json):
-        from repro.gate import gate as decided
-        from repro.verify import Options
+        from repro.workflows.gate import gate as decided
+        from repro.workflows.verify import Options
 
         allowed = consented([claim], allow_code=allow_code)
         (loaded,) = load([claim], scale, allow_code=allowed)
@@ -94,7 +94,7 @@ def _say(found: Gated, folder: Path, *, json: bool) -> None:
 
 def _look(document: Document) -> str:
     """`5 seeds per arm: INCONCLUSIVE, go on`."""
-    from repro.gate import seeds_of
+    from repro.workflows.gate import seeds_of
 
     verdict = document.verdict
     return f"{seeds_of(document)} seeds per arm: {verdict.conclusion or verdict.validity}, go on"
@@ -102,10 +102,10 @@ def _look(document: Document) -> str:
 
 def _shown(found: Gated, folder: Path) -> dict[str, object]:
     """What a program reads of a gate."""
-    from repro.gate import seeds_of
     from repro.report.flips import flip
     from repro.report.formats import page
     from repro.schema.numbers import MINUS, clean
+    from repro.workflows.gate import seeds_of
 
     document = found.document
     return {

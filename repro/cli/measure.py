@@ -27,7 +27,7 @@ from repro.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from repro.measuring import Asked, Comparison, Measurements, Value
+    from repro.workflows.measure import Asked, Comparison, Measurements, Value
 
 FAILED = 5
 INCOMPLETE = 3
@@ -67,10 +67,10 @@ def measure(
 ) -> None:
     """Measure runs that are trained, and train nothing. 3: some are not trained; 5: some failed."""
     with problems(json=json):
-        from repro.measuring import KEY, asked_of_claims, asked_of_runs
-        from repro.measuring import measure as measured
         from repro.running.engine import RunOptions
         from repro.specs.load import read_measurement
+        from repro.workflows.measure import KEY, asked_of_claims, asked_of_runs
+        from repro.workflows.measure import measure as measured
 
         keys = [each for each in subjects if KEY.fullmatch(each) and not Path(each).exists()]
         paths = [Path(each) for each in subjects if each not in keys]

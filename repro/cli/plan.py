@@ -103,7 +103,7 @@ def _planned(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped
     from repro.judging.design_power import design_parts
     from repro.registry.registry import Registry
     from repro.running.preflight import lacking
-    from repro.verify import code_to_run, plan_runs, subject, with_seeds_due
+    from repro.workflows.verify import code_to_run, plan_runs, subject, with_seeds_due
 
     now = with_seeds_due(claims, Registry(options.store, make=False), stopped)
     planned = plan_runs(now, options.store, workers=options.workers)
@@ -152,7 +152,7 @@ def _document(found: ShownPlan, stopped: Sequence[Stopped]) -> dict[str, Any]:
 
 def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
     """The runs, what is missing for them, and every design."""
-    from repro.verify import subject
+    from repro.workflows.verify import subject
 
     _say_runs(found.plan)
     for arm, code in found.code:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from repro.rank.matrix import Matrix
-    from repro.rank.measure import Ranks
+    from repro.rank.matrix_rank import Ranks
     from repro.rank.spectrum import Spectrum
 
 
@@ -167,7 +167,7 @@ def _same_each_time(where: str, tensor: str, precision: str) -> Matrix:
 
 def _ranks(given: Matrix, checkpoint: Path | None, **asked: Any) -> Ranks:
     """All ranks that are asked for, after what the folder ``checkpoint`` holds."""
-    from repro.rank.measure import ranks_of
+    from repro.rank.matrix_rank import ranks_of
     from repro.rank.resume import SavedReading
 
     with SavedReading(checkpoint) if checkpoint else nullcontext() as kept:
@@ -241,7 +241,7 @@ def _with_noise(
 
 
 def _centred(given: Matrix, epsilons: tuple[float, ...]) -> dict[str, Any]:
-    from repro.rank.measure import centred_spectrum, column_means
+    from repro.rank.matrix_rank import centred_spectrum, column_means
     from repro.rank.ranks_document import without_threshold
 
     values = centred_spectrum(given.read(0), column_means(given.read(0)))

@@ -56,8 +56,8 @@ def check(
 ) -> None:
     """Read all evidence, weights and spectra too, and compare it with its digests."""
     with problems(json=json):
-        from repro.runs import check_runs
         from repro.schema.numbers import number_of
+        from repro.workflows.runs import check_runs
 
         chosen = _chosen(claims or [], scale, allow_code=allow_code)
         checked = check_runs(open_store(store), chosen)
@@ -90,8 +90,8 @@ def export(
 ) -> None:
     """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
     with problems(json=json):
-        from repro.runs import export_runs
         from repro.schema.numbers import number_of
+        from repro.workflows.runs import export_runs
 
         chosen = _chosen(claims or [], scale, allow_code=allow_code)
         done = export_runs(open_store(store), to, chosen, weights=weights)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from repro.errors import Stopped
     from repro.judging.document import Document
     from repro.specs.claim import Claim
-    from repro.verify import Options, Verified
+    from repro.workflows.verify import Options, Verified
 
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
 
@@ -108,7 +108,7 @@ def verify(
     """Train what is missing, judge the claims, and write their reports."""
     with problems(json=json):
         from repro.running.budget import seconds_of
-        from repro.verify import Options
+        from repro.workflows.verify import Options
 
         allowed = consented(claims, allow_code=allow_code)
         options = Options(
@@ -144,7 +144,7 @@ def _verify(
 ) -> int:
     """Load, train and judge the claims, and say what came of each; the exit code."""
     from repro.report.write import documents_text
-    from repro.verify import verify_claims
+    from repro.workflows.verify import verify_claims
 
     stopped: list[Stopped] = []
     claims = load(paths, scale, allow_code=options.allow_code, stopped=stopped)
@@ -170,7 +170,7 @@ def _verify(
 def _traceback(stopped: Stopped, claims: Sequence[Claim], reports: Path) -> str:
     """Where the traceback of a claim that crashed is; empty for anything else."""
     from repro.report.write import FAILED
-    from repro.verify import subject
+    from repro.workflows.verify import subject
 
     for claim in claims:
         if stopped.subject == subject(claim):

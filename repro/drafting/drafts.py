@@ -20,7 +20,7 @@ from repro.drafting.run_fields import named, refused
 from repro.drafting.run_values import FoundValue, several_of
 from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
-from repro.evidence.readings import TASK, short
+from repro.results.readings import TASK, short
 from repro.schema.messages import choose
 from repro.schema.numbers import number_of
 

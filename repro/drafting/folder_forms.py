@@ -25,10 +25,10 @@ from repro.drafting.path_names import (
 )
 from repro.drafting.run_fields import named, refused, unfit
 from repro.evidence.imported import AnyImporter
-from repro.evidence.imports.importer import LARGEST, FoundRun, Importer
-from repro.evidence.imports.paths import matching
-from repro.evidence.imports.result_files import FORMS
 from repro.files import leads_out, read_bytes
+from repro.results.importer import LARGEST, FoundRun, Importer
+from repro.results.paths import matching
+from repro.results.result_files import FORMS
 from repro.schema.cells import float_of
 
 SETTINGS = (".hydra/config.yaml", "hparams.yaml")

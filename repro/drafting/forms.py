@@ -22,9 +22,9 @@ from repro.drafting.log_runs import LOGS, names_in_log, runs_in_log
 from repro.drafting.path_names import alike
 from repro.drafting.run_fields import UnfitError, named, refused, unfit
 from repro.errors import ClaimError, DataError
-from repro.evidence.imports.databases import tables_of
-from repro.evidence.imports.result_files import FORMS
-from repro.series import in_lines
+from repro.results.databases import tables_of
+from repro.results.result_files import FORMS
+from repro.results.series import in_lines
 
 MOST_FILES = 20_000
 PATTERN = re.compile(r"[*?{]")

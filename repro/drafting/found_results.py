@@ -56,11 +56,11 @@ from repro.drafting.run_values import Columns, FoundValue, averaged, values_of
 from repro.drafting.said import each_run, of_columns, of_states, of_unread
 from repro.drafting.wide_tables import ARM, runs_of_columns, runs_of_rows
 from repro.errors import ClaimError, DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun
-from repro.evidence.imports.result_files import FORMS
-from repro.evidence.imports.wandb import wandb_export
-from repro.evidence.readings import DIVERGED, TASK, value_of
+from repro.results.importer import FilesRead, FoundRun
+from repro.results.readings import DIVERGED, TASK, value_of
+from repro.results.result_files import FORMS
 from repro.results.roles import whole
+from repro.results.wandb import wandb_export
 from repro.schema.base import FileName
 from repro.schema.numbers import number_of
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeGuard
 
 from repro.drafting.run_fields import ARMS, SEEDS, last_part, named, refused
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun
-from repro.evidence.imports.inspect_logs import Inspect
-from repro.evidence.imports.known_json import known_form
 from repro.files import read_bytes
-from repro.series import Record, flat, in_lines, numbers_in
+from repro.results.importer import FilesRead, FoundRun
+from repro.results.inspect_logs import Inspect
+from repro.results.known_json import known_form
+from repro.results.series import Record, flat, in_lines, numbers_in
 
 LARGEST = 200_000_000
 """Bytes of the largest file that is read."""

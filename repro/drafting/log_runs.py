@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from repro.drafting.run_fields import ARMS, SEEDS, refused
-from repro.evidence.imports.importer import FoundRun
 from repro.files import read_bytes
+from repro.results.importer import FoundRun
+from repro.results.series import Row, series_of
 from repro.schema.cells import is_odd, with_points
-from repro.series import Row, series_of
 
 LOGS = (".log", ".txt", ".out")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from repro.drafting.no_number import refuse_odd, refuse_printed
 from repro.drafting.row_units import Rows
 from repro.drafting.run_fields import Hints, no_field, refused, unfit
-from repro.evidence.imports.importer import FoundRun
+from repro.results.importer import FoundRun
 from repro.results.roles import UNCOMPARED, recurs, role_of
 
 TESTS = ("test", "eval", "valid", "val", "dev")

@@ -15,7 +15,7 @@ from repro.drafting.log_runs import pattern_of
 from repro.drafting.run_fields import Hints
 from repro.drafting.tried import place_of_numbers
 from repro.errors import ClaimError, Place, Problem
-from repro.evidence.readings import number_in
+from repro.results.readings import number_in
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import check_files
 from repro.trainers.command.spec import TRACKERS

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from repro.drafting.run_fields import Hints, named, no_field, refused, unfit, with_cells
 from repro.errors import ClaimError
-from repro.evidence.imports.importer import FoundRun
-from repro.evidence.readings import short
+from repro.results.importer import FoundRun
+from repro.results.readings import short
 from repro.results.roles import UNCOMPARED, role_of
 from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of

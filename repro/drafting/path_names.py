@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from repro.evidence.imports.result_files import FORMS
+from repro.results.result_files import FORMS
 from repro.results.roles import PHASES, RUNS
 
 SAID_SEED = re.compile(r"(?i)seeds?[_=-]?(\d+)")

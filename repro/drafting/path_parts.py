@@ -10,7 +10,7 @@ from pathlib import Path
 
 from repro.drafting.run_fields import Hints, named, refused
 from repro.errors import ClaimError
-from repro.evidence.imports.importer import FoundRun
+from repro.results.importer import FoundRun
 from repro.results.roles import RUNS, Role, role_of
 
 WHOLE = "path"

@@ -14,7 +14,7 @@ from pathlib import Path
 from repro.drafting.path_names import EPISODES
 from repro.drafting.run_fields import named, number_like, refused, task_of
 from repro.errors import ClaimError
-from repro.evidence.imports.importer import FoundRun, RunEnd
+from repro.results.importer import FoundRun, RunEnd
 from repro.results.roles import (
     PART,
     PHASES,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from repro.errors import ClaimError
-from repro.evidence.imports.importer import FoundRun
-from repro.evidence.readings import (
+from repro.results.importer import FoundRun
+from repro.results.readings import (
     DIVERGED,
     EXPECTED_STATES,
     RunState,

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from repro.drafting.run_fields import seed_of, task_of
-from repro.evidence.imports.importer import FoundRun
+from repro.results.importer import FoundRun
 from repro.results.roles import whole
-from repro.series import chosen
+from repro.results.series import chosen
 
 
 @dataclass(frozen=True, slots=True)

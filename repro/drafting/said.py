@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from repro.drafting.row_units import Rows
 from repro.drafting.run_fields import Hints, named
 from repro.drafting.run_values import Columns
-from repro.evidence.imports.importer import FoundRun
+from repro.results.importer import FoundRun
 from repro.results.roles import role_of
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from repro.drafting.command_line import ProgramLine
 from repro.drafting.log_runs import pattern_of
 from repro.errors import ClaimError, ReproError, printable
+from repro.results.series import numbers_in
 from repro.schema.messages import choose
-from repro.series import numbers_in
 from repro.trainers.command import process
 from repro.trainers.command.found import MOST_NAMES, NumbersThere, places, said_of
 from repro.trainers.command.left import Left, gathered

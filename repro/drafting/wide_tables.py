@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repro.drafting.run_fields import MOST_ARMS, Hints, named, refused
 from repro.errors import ClaimError
-from repro.evidence.imports.importer import FoundRun
+from repro.results.importer import FoundRun
 from repro.results.roles import (
     PHASES,
     UNCOMPARED,

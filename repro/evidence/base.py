@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -11,13 +11,13 @@ from pydantic import Field
 
 from repro.errors import Problem
 from repro.files import leads_out
+from repro.results.readings import TASK
 from repro.schema.base import Count, ObjectName, PrintedSize, Spec
 from repro.schema.messages import Words, closest
 from repro.schema.yaml import Steps, YamlDocument
 
 if TYPE_CHECKING:
     from repro.evidence.evidence import Replicate, TidyTable
-    from repro.evidence.readings import TableSchema
     from repro.store.run_store import RunStore
     from repro.trainers.measurement import MeasurementSpec
     from repro.trainers.run import RunSpec
@@ -101,6 +101,44 @@ class Needs:
     series: bool
     unit: str | None = None
     sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """``arms`` are read from the table, ``elsewhere`` says why other arms are not.
+
+    ``needed`` are the measurements without which a decisive expectation cannot be judged,
+    ``order`` the column that says in which order the replicates came, where the claim declares one.
+    ``specs`` are the measurements as they are declared, ``tasks`` those of which each arm has runs,
+    where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged
+    later, and ``sources`` are the columns of the sources of variation.
+    """
+
+    arms: tuple[str, ...]
+    measurements: tuple[str, ...]
+    needed: Mapping[str, tuple[str, ...]]
+    elsewhere: Mapping[str, str]
+    order: str | None = None
+    specs: Mapping[str, Any] = field(default_factory=dict)
+    tasks: tuple[str, ...] = ()
+    unit: str | None = None
+    sources: tuple[str, ...] = ()
+
+    @property
+    def more_columns(self) -> tuple[str, ...]:
+        """The columns of task, unit, sources and order, as far as there are to be any."""
+        units = () if self.unit is None else (self.unit,)
+        return tuple(dict.fromkeys((*self.of_tasks, *units, *self.sources, *self.in_order)))
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """The column of the order, if there is to be one."""
+        return () if self.order is None else (self.order,)
+
+    @property
+    def of_tasks(self) -> tuple[str, ...]:
+        """The column of the task, if there is to be one."""
+        return (TASK,) if self.tasks else ()
 
 
 class EvidenceSource(Spec):

@@ -15,25 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from repro.errors import Problem
-from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
+from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, TableSchema
 from repro.evidence.evidence import TableSource, TidyTable, by_source
-from repro.evidence.imports.wandb import wandb_export
-from repro.evidence.readings import (
+from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
+from repro.files import read_text
+from repro.results.readings import (
     DIVERGED,
     EMPTY,
     EXPECTED_STATES,
     STATES,
     TASK,
     RunState,
-    TableSchema,
     cell_text,
     short,
     state_of,
     time_of,
     value_of,
 )
-from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
-from repro.files import read_text
+from repro.results.wandb import wandb_export
 from repro.schema.base import FileName
 from repro.schema.messages import choose, closest, listed
 from repro.schema.rows import CsvRow, Mistakes, tidy_rows

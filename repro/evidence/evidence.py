@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
-from repro.evidence.readings import RunState
 from repro.evidence.run_keys import SeedKey, in_order, unit_of
+from repro.results.readings import RunState
 from repro.stats.records import Order, Sample, Summary
 
 if TYPE_CHECKING:

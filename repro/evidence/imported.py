@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
 from pydantic import Field, create_model
 
 from repro.errors import DataError, Problem
-from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs
+from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs, TableSchema
 from repro.evidence.evidence import RunsThere, TableSource, TidyTable, by_source
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, same
-from repro.evidence.imports.inspect_logs import Inspect
-from repro.evidence.imports.lm_eval import LmEval
-from repro.evidence.imports.mlflow import Mlflow
-from repro.evidence.imports.paths import seed_in
-from repro.evidence.imports.result_files import Files
-from repro.evidence.imports.tensorboard import TensorBoard
-from repro.evidence.imports.trackio import Trackio
-from repro.evidence.imports.wandb import Wandb
-from repro.evidence.readings import RunState, TableSchema, short, value_of
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
+from repro.results.importer import FilesRead, FoundRun, Importer, same
+from repro.results.inspect_logs import Inspect
+from repro.results.lm_eval import LmEval
+from repro.results.mlflow import Mlflow
+from repro.results.paths import seed_in
+from repro.results.readings import RunState, short, value_of
+from repro.results.result_files import Files
+from repro.results.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
+from repro.results.tensorboard import TensorBoard
+from repro.results.trackio import Trackio
+from repro.results.wandb import Wandb
 from repro.schema.cells import Percent
 from repro.schema.messages import Words, choose, closest, listed
 from repro.schema.yaml import Steps
-from repro.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
 
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec

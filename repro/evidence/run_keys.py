@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from repro.evidence.readings import short
+from repro.results.readings import short
 
 
 class TaskSeed(NamedTuple):

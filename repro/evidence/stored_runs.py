@@ -12,7 +12,7 @@ from pydantic import Field
 from repro.errors import Problem, StoreError, StoreUnreachableError
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts
 from repro.evidence.evidence import Replicate, State
-from repro.evidence.readings import badly_sized
+from repro.results.readings import badly_sized
 from repro.schema.base import LARGEST, SMALLEST, ConfigurationId
 from repro.trainers.run import RunSpec
 

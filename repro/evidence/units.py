@@ -11,8 +11,8 @@ from dataclasses import replace
 from math import fsum
 
 from repro.evidence.evidence import TableSource, TidyTable
-from repro.evidence.readings import RunState
 from repro.evidence.run_keys import SeedKey, in_order, unit_of
+from repro.results.readings import RunState
 from repro.schema import numbers as fmt
 
 Values = Mapping[SeedKey, Mapping[str, float]]

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repro.errors import DataError, ReproError
-from repro.evidence.base import EvidenceSource, PublishedArm
+from repro.evidence.base import EvidenceSource, PublishedArm, TableSchema
 from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable
-from repro.evidence.readings import TableSchema
 from repro.evidence.run_keys import in_order
 from repro.evidence.units import averaged
 from repro.specs.claim import Claim

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from repro.rank.measure import Ranks, Read, ranks_of
+from repro.rank.matrix_rank import Ranks, Read, ranks_of
 from repro.rank.reduction import Rows
 from repro.rank.spectrum import Spectrum, effective_rank
 
@@ -59,7 +59,7 @@ def ranks_under_noise(
 ) -> UnderNoise:
     """Press's and the effective ranks of a matrix with noise, against those ``found`` without.
 
-    ``read`` is as for `repro.rank.measure.ranks_of`; the rows are read again, once or twice.
+    ``read`` is as for `repro.rank.matrix_rank.ranks_of`; the rows are read again, once or twice.
     Press's threshold keeps the eps of the precision of the data, and is relative to the largest
     singular value with noise.
 

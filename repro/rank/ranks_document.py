@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from repro.rank.measure import Ranks
+from repro.rank.matrix_rank import Ranks
 from repro.rank.noise import UnderNoise
 from repro.rank.rounded import eps_of
 from repro.rank.spectrum import (

@@ -29,10 +29,10 @@ from pydantic import (
 from repro.digest import digest
 from repro.errors import DataError
 from repro.plugins import load_object
+from repro.results.series import BestBy, NumberName, Reduction, not_finite
 from repro.schema.base import Censored, Count, ObjectName, Positive, Size, Spec
 from repro.schema.messages import Words
 from repro.schema.value_scale import ValueScale, scale_mistakes
-from repro.series import BestBy, NumberName, Reduction, not_finite
 from repro.trainers.base import LEAST_TOKENS, Training, revisions_of, too_short
 from repro.trainers.curve import Curve, CurveMark, CurveWords
 

@@ -13,8 +13,8 @@ from repro.store.run_store import RunStore
 from tests.commands import repro
 from tests.drafting.test_new import GIVEN, RUNS, TABLE
 from tests.specs.test_scales import put
-from tests.test_gate import claim
 from tests.tuning import searches
+from tests.workflows.test_gate import claim
 
 BAD = Path(__file__).parents[1] / "specs" / "bad" / "negative_margin.yaml"
 
@@ -132,7 +132,7 @@ def test_a_crash_and_an_interruption_are_objects(monkeypatch: pytest.MonkeyPatch
         def failing(*_: Any, raised: BaseException = error, **__: Any) -> Any:
             raise raised
 
-        monkeypatch.setattr("repro.doctor.examine", failing)
+        monkeypatch.setattr("repro.workflows.doctor.examine", failing)
         found = said("doctor", status=status)
         assert (found["status"], bool(found["error"])) == (status, True)
 

@@ -187,7 +187,7 @@ def test_references_that_give_no_bound(
 
 
 def test_a_control_that_fails_is_a_failure(rows: Path) -> None:
-    with mock.patch("repro.rank.measure.control_rows", return_value=[np.ones((5, 250))]):
+    with mock.patch("repro.rank.matrix_rank.control_rows", return_value=[np.ones((5, 250))]):
         printed = repro("rank", rows)
     assert printed.returncode == 1
     assert printed.stdout.endswith("FAILED\n")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from repro.pattern_rows import PatternRows
 from repro.report.write import read_document
+from repro.results.pattern_rows import PatternRows
 from repro.specs.load import load_claims
 from tests.commands import repro
 

@@ -11,9 +11,9 @@ from random import Random
 import pytest
 
 from benchmarks.faults import shapes
-from repro.evidence.imports.importer import same
-from repro.evidence.imports.inside import Refused, eval_logs, wandb_records
-from repro.evidence.imports.inside.wire import message
+from repro.results.importer import same
+from repro.results.inside import Refused, eval_logs, wandb_records
+from repro.results.inside.wire import message
 from tests.evidence.test_imports import claim, files, read, refused, unpacked, written
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from repro.evidence.imports import databases
-from repro.evidence.imports.inside.events import crc32c, masked
+from repro.results import databases
+from repro.results.inside.events import crc32c, masked
 from tests.evidence.test_imports import (
     claim,
     files,

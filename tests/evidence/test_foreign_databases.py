@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.evidence.imports import reader
+from repro.results import reader
 from tests.commands import repro
 from tests.evidence.test_imports import claim, read, refused, ungzipped
 
@@ -87,7 +87,7 @@ def test_nothing_outside_can_be_deleted_or_read(thesis: Path, *, absolute: bool)
     name = str(thesis) if absolute else "../thesis.txt"
     program = (
         "import os, sys; from pathlib import Path; sys.path.append(sys.argv[1]);"
-        "from repro.evidence.imports.inside.landlock import confine;"
+        "from repro.results.inside.landlock import confine;"
         "os.chdir(sys.argv[2]); held = confine(Path(sys.argv[2])); Path('own').touch();\n"
         "for act in (os.unlink, open):\n"
         "    try:\n        held and act(sys.argv[3])\n"
@@ -183,7 +183,7 @@ def test_a_reader_that_the_system_kills_is_told(
     """By the file, in words, and with a status that is none of a crash."""
     ungzipped(tmp_path, "mlflow-3.17.2.db.gz", "mlflow.db")
     killed = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    monkeypatch.setattr("repro.evidence.imports.reader.BEGIN", killed)
+    monkeypatch.setattr("repro.results.reader.BEGIN", killed)
     said = refused(claim(tmp_path, MLFLOW, "test_error"))
     assert "mlflow.db: ended the process that read it, by SIGKILL" in said
 
@@ -192,7 +192,7 @@ def test_the_process_imports_nothing_heavy() -> None:
     """Its start is a small part of a second: no pydantic, no numpy."""
     program = (
         "import sys; sys.path.append(sys.argv[1]);"
-        "import repro.evidence.imports.inside.program;"
+        "import repro.results.inside.program;"
         "print({each.partition('.')[0] for each in sys.modules} - set(sys.stdlib_module_names))"
     )
     root = str(Path(__file__).parents[2])

@@ -17,11 +17,11 @@ import pytest
 
 from repro.errors import DataError, ReproError
 from repro.evidence.imported import ImportedBase
-from repro.evidence.imports.importer import FilesRead
-from repro.evidence.imports.inside.events import masked
 from repro.judging.document import ReadFilesPart
 from repro.judging.gather import read_tables
 from repro.report.write import read_document
+from repro.results.importer import FilesRead
+from repro.results.inside.events import masked
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from tests.commands import repro

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.evidence.imports import reader
+from repro.results import reader
 from tests.evidence.test_imports import claim, read, refused, unpacked, written
 
 ZSTANDARD = sys.version_info >= (3, 14) or importlib.util.find_spec("backports") is not None

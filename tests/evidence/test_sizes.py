@@ -29,7 +29,7 @@ from repro.store.sealed import read_sealed, seal
 from tests.evidence.tidy import HEADER, small
 from tests.judging.made import seen
 from tests.properties.kinds import KINDS, known_claim
-from tests.test_runs import FILE, filled
+from tests.workflows.test_runs import FILE, filled
 
 TOO_LARGE, TOO_SMALL = ("1e308", "-1e61", "1.0001e60"), ("1e-61", "-1e-300", "5e-324")
 

@@ -24,7 +24,7 @@ from repro.judging.gather import (
 )
 from repro.specs.claim import Claim
 from repro.store.run_store import RunStore
-from repro.verify import Options, verify_claims
+from repro.workflows.verify import Options, verify_claims
 from tests.evidence.tidy import HEADER, small
 from tests.judging.made import made
 from tests.judging.test_kinds import difference

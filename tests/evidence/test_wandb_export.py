@@ -8,9 +8,9 @@ import pytest
 
 from repro.errors import DataError, SpecError
 from repro.evidence.csv_table import read_table
-from repro.evidence.imports.importer import FilesRead
-from repro.evidence.imports.result_files import Files
-from repro.evidence.imports.wandb import wandb_export
+from repro.results.importer import FilesRead
+from repro.results.result_files import Files
+from repro.results.wandb import wandb_export
 from tests.evidence.tidy import small
 
 CHART = ["Step", "a-seed0 - val/error", "a-seed0 - val/error__MIN", "a-seed0 - val/error__MAX"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from repro.evidence.base import PublishedArm
+from repro.evidence.base import PublishedArm, TableSchema
 from repro.evidence.published import PublishedNumbers
-from repro.evidence.readings import TableSchema
 from repro.judging.gather import table_schema
 from repro.specs.arm import Arm
 from repro.specs.claim import Claim

@@ -32,7 +32,7 @@ from tests.faults.extremes import claim_and_values
 from tests.faults.mutations import misspelt, mutated
 from tests.judging.made import judged
 from tests.report.cases import all_documents
-from tests.test_runs import FILE, filled
+from tests.workflows.test_runs import FILE, filled
 
 CLAIMS = range(40)
 MUTATIONS = range(40)

@@ -7,10 +7,10 @@ from typing import Any
 
 from repro.evidence.csv_table import TableFile
 from repro.evidence.evidence import Evidence, TableSource, TidyTable
-from repro.evidence.readings import RunState
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document, Result
 from repro.judging.gather import from_table
+from repro.results.readings import RunState
 from repro.specs.claim import Claim
 
 Columns = Mapping[str, Mapping[str, Sequence[float]]]

@@ -15,7 +15,7 @@ from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.measurement import Reported
-from repro.verify import Options, verify_claims
+from repro.workflows.verify import Options, verify_claims
 
 GOOD = Path(__file__).parents[1] / "specs" / "good"
 WEIGHTS = {"output.weight": np.zeros(2, dtype=np.float32)}

@@ -14,7 +14,7 @@ from repro.specs.claim import Claim, Family, Published
 from repro.stats.records import Sample, Summary
 from repro.stats.t_tests import welch
 from repro.store.run_store import RunStore
-from repro.verify import Options, verify_claims
+from repro.workflows.verify import Options, verify_claims
 from tests.judging.made import judged, made
 
 LOWER = {"kind": "difference", "of": ["a", "b"], "direction": "lower"}

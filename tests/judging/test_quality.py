@@ -27,7 +27,7 @@ from repro.judging.verdict import exit_code, verdict_of
 from repro.specs.arm import Arm
 from repro.specs.claim import Seeds
 from repro.store.run_store import RunStore
-from repro.verify import Options, verify_claims
+from repro.workflows.verify import Options, verify_claims
 from tests.judging.evidence import claim as named
 from tests.judging.evidence import fair, judged
 from tests.judging.made import made, seen

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from benchmarks.gpu.cases import OUTPUTS, Size, runs_of, spread_model, training
-from repro.rank.measure import ranks_of
+from repro.rank.matrix_rank import ranks_of
 from repro.rank.reduction import NUMPY, reduce_rows
 from repro.rank.spectrum import count_above, empirical_bound, press_threshold
 from repro.trainers.language_model.measurements.model_rank import TORCH

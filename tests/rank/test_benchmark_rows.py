@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.rank.__main__ import predicted
 from benchmarks.rank.rows import BLOCK, softmax
-from repro.rank.measure import ranks_of
+from repro.rank.matrix_rank import ranks_of
 
 
 def test_its_rank_is_d_plus_2() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from repro.rank.low_rank import LowRank, ManyDirectionsError
-from repro.rank.measure import ranks_of
+from repro.rank.matrix_rank import ranks_of
 from repro.rank.reduction import BLOCK_ROWS, reduce_rows
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repro.rank.measure import ranks_of
+from repro.rank.matrix_rank import ranks_of
 from repro.rank.noise import (
     deviation_of,
     noise_above,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from repro.errors import MatrixError
-from repro.rank.measure import Ranks, ranks_of
+from repro.rank.matrix_rank import Ranks, ranks_of
 from repro.rank.reduction import BLOCK_ROWS
 from repro.rank.resume import COLUMNS, PROGRESS, SavedReading
 
@@ -123,7 +123,7 @@ def test_a_kill_loses_what_came_after_the_last_save(tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", whole())
     code = (
         "import os, sys, signal, numpy as np; from pathlib import Path;"
-        "from repro.rank.resume import SavedReading; from repro.rank.measure import ranks_of\n"
+        "from repro.rank.resume import SavedReading; from repro.rank.matrix_rank import ranks_of\n"
         "matrix = np.load('rows.npy')\n"
         "def read(start):\n"
         "    for at in range(start, len(matrix), 500):\n"

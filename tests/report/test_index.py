@@ -16,7 +16,7 @@ from repro.report.index import DAYS, Line, VerdictList, chance, index, line, str
 from repro.report.write import read_document
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
-from repro.verify import Options, Verified, verify_claims
+from repro.workflows.verify import Options, Verified, verify_claims
 from tests.report.documents import with_nights
 from tests.report.texts import page, page_text
 

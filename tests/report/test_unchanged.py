@@ -19,7 +19,7 @@ from repro.report.unchanged import OfOthersError, facts
 from repro.report.write import write_index
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
-from repro.verify import Options, verify_claims
+from repro.workflows.verify import Options, verify_claims
 
 CLAIM = """schema: 1
 id: better

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.evidence.readings import state_of
+from repro.results.readings import state_of
 from repro.results.roles import (
     NAMES,
     Role,

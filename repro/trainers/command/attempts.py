@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from repro.files import leads_out, read_bytes, write_atomically
-from repro.series import Row
+from repro.results.series import Row
 
 CUTS: Final = "checkpoint-attempts.json"
 """The cuts of a series, in the folder of its run; removed with the other checkpoints."""

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from repro.errors import DataError, printable
-from repro.series import Form, Row, rows_in
+from repro.results.series import Form, Row, rows_in
 from repro.trainers.command.left import Left
 from repro.trainers.command.trackers import tracked
 

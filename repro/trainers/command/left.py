@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 from repro.digest import digest
 from repro.errors import NotKeptError, StoreError, printable
 from repro.files import leads_out, read_bytes
-from repro.series import Row
+from repro.results.series import Row
 from repro.trainers.command.attempts import LARGEST
 from repro.trainers.command.spec import TRACKERS, CommandTraining, Results, filled
 from repro.trainers.command.trackers import needed

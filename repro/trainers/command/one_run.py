@@ -15,7 +15,7 @@ from typing import Final
 from repro.digest import digest
 from repro.errors import CorpusError, ProgramError
 from repro.files import read_bytes, remove, resolved, write_atomically
-from repro.pattern_rows import PatternRows
+from repro.results.pattern_rows import PatternRows
 from repro.trainers.command import process, results
 from repro.trainers.command.attempts import Attempts, begun
 from repro.trainers.command.code_files import commit_of, require_same, seen

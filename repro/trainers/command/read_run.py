@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repro.errors import DataError, NotKeptError, ReadingError, printable
-from repro.series import Row
+from repro.results.series import Row
 from repro.trainers.command import results
 from repro.trainers.command.attempts import Attempts, Cut
 from repro.trainers.command.found import said_of

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from repro.errors import DataError, NotKeptError, printable
 from repro.files import leads_out, read_bytes
-from repro.pattern_rows import PatternRows
-from repro.series import Row, rows_in
+from repro.results.pattern_rows import PatternRows
+from repro.results.series import Row, rows_in
 from repro.trainers.command.attempts import LARGEST, Attempts, joined
 from repro.trainers.command.left import Left
 from repro.trainers.command.spec import TRACKERS, Results, filled

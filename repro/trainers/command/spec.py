@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from repro.errors import printable
+from repro.results.series import NumberName
 from repro.schema.base import (
     ArgumentName,
     FilePattern,
@@ -24,7 +25,6 @@ from repro.schema.base import (
 )
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
-from repro.series import NumberName
 from repro.trainers.base import Training, revisions_of
 
 Argument = str | int | float | bool

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
 from repro.errors import DataError, printable
-from repro.plugins import load_object
-from repro.series import Row
+from repro.results.importer import FilesRead, Importer
+from repro.results.mlflow import Mlflow
+from repro.results.series import Row
+from repro.results.tensorboard import TensorBoard
+from repro.results.trackio import Trackio
+from repro.results.wandb import Wandb
 
-IMPORTERS: Final = {
-    "tensorboard": "repro.evidence.imports.tensorboard:TensorBoard",
-    "wandb": "repro.evidence.imports.wandb:Wandb",
-    "mlflow": "repro.evidence.imports.mlflow:Mlflow",
-    "trackio": "repro.evidence.imports.trackio:Trackio",
+IMPORTERS: Final[Mapping[str, type[Importer]]] = {
+    "tensorboard": TensorBoard,
+    "wandb": Wandb,
+    "mlflow": Mlflow,
+    "trackio": Trackio,
 }
 BESIDE: Final = ("", "-wal", "-journal")
 """How the files of a database end."""
@@ -44,10 +49,10 @@ def tracked(form: str, path: Path, out: Path) -> list[Row]:
         path = _folder_of_events(path, out)
     copied = out.parent / "tracked"  # a plain name: the importer takes some for patterns
     try:
-        importer = load_object(IMPORTERS[form]).model_validate(
+        importer = IMPORTERS[form].model_validate(
             {"from": form, "path": _copied(path, copied).name}
         )
-        files = load_object("repro.evidence.imports.importer:FilesRead")()
+        files = FilesRead()
         runs = list(importer.runs(copied, files))
     except DataError as error:
         said = str(error).replace(str(copied / "run"), str(path)).replace("`path`", "`results`")

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 from repro.digest import digest
 from repro.errors import DataError, ReadingError, printable
+from repro.results.series import NoSuchRowError, NotFiniteError, Reduction, Row, chosen, not_finite
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
-from repro.series import NoSuchRowError, NotFiniteError, Reduction, Row, chosen, not_finite
 from repro.trainers.command import code_files
 from repro.trainers.command.left import ProgramRun
 from repro.trainers.command.one_run import finished as one_run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DataError
-from repro.series import Row
+from repro.results.series import Row
 from repro.trainers.command.attempts import CUTS, Attempts, begun
 from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results

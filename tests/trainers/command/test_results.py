@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from repro.errors import DataError
-from repro.pattern_rows import PatternRows
-from repro.series import AtRow, BestBy, Row, chosen
+from repro.results.pattern_rows import PatternRows
+from repro.results.series import AtRow, BestBy, Row, chosen
 from repro.trainers.command.left import Left
 from repro.trainers.command.results import printed, rows_of
 from repro.trainers.command.spec import Results

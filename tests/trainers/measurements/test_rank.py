@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from repro.errors import DataError
-from repro.rank.measure import known_rank_of
+from repro.rank.matrix_rank import known_rank_of
 from repro.rank.reduction import GRAM_RESOLUTION, reduce_rows
 from repro.rank.spectrum import Spectrum, count_above, press_threshold
 from repro.trainers.language_model.corpus import load_corpus

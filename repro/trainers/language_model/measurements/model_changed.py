@@ -1,6 +1,6 @@
 """Log-probabilities of a model that are changed before they are reduced: by noise, or centred.
 
-By the kernel's definitions (`repro.rank.noise`, `repro.rank.measure`), on the device of the model.
+By the kernel's definitions (`repro.rank.noise`, `repro.rank.matrix_rank`), on its device.
 """
 
 from __future__ import annotations

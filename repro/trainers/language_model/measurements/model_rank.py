@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from repro.errors import DataError
-from repro.rank.measure import CONTROL_CHUNK, control_factors, known_rank_of, ranks_of
+from repro.rank.matrix_rank import CONTROL_CHUNK, control_factors, known_rank_of, ranks_of
 from repro.rank.reduction import QR_RESOLUTION, Reduced, Reduction, reduce_rows, reduction_for
 from repro.rank.resume import SavedReading
 from repro.rank.room import needed, refuse_without_memory

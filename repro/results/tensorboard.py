@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Points, Stepped, rows_of
-from repro.evidence.imports.paths import PathPattern, matching_folders, seed_in
-from repro.evidence.imports.reader import Reader
+from repro.results.importer import FilesRead, FoundRun, Points, Stepped, rows_of
+from repro.results.paths import PathPattern, matching_folders, seed_in
+from repro.results.reader import Reader
 
 
 class TensorBoard(Stepped):

@@ -19,7 +19,7 @@ from repro.judging.registration import registration_part, undecided
 from repro.registry.registry import Registry
 from repro.specs.claim import Claim
 from repro.store.run_store import RunStore
-from repro.verify import Options, verify_claims, with_seeds_due, write_report
+from repro.workflows.verify import Options, verify_claims, with_seeds_due, write_report
 
 
 class Word(StrEnum):

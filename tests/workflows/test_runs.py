@@ -13,19 +13,19 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from repro.cli import app
-from repro.doctor import examine
 from repro.registry.registry import Registry
 from repro.report.write import read_document
-from repro.runs import check_runs, export_runs
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.store.sealed import read_sealed
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import Reported
+from repro.workflows.doctor import examine
+from repro.workflows.runs import check_runs, export_runs
 from tests.judging.evidence import rank_details
 
-FILE = Path(__file__).parent / "end_to_end" / "claims" / "tiny_rank.yaml"
+FILE = Path(__file__).parents[1] / "end_to_end" / "claims" / "tiny_rank.yaml"
 WEIGHTS = {"output.weight": np.arange(300, dtype=np.float32)}
 SPECTRUM = {"singular_values": np.arange(50.0)}
 RANKS = {"mos": 30.0, "moc": 7.0, "softmax": 7.0}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from repro import series
 from repro.errors import DataError
-from repro.series import BestBy, NotFiniteError, chosen, records_in, rows_in
+from repro.results import series
+from repro.results.series import BestBy, NotFiniteError, chosen, records_in, rows_in
 
 
 @pytest.mark.parametrize(

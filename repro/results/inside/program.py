@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from repro.evidence.imports.inside import Refused, eval_logs, events, wandb_records
-from repro.evidence.imports.inside.landlock import confine
-from repro.evidence.imports.inside.tables import mlflow, names, trackio
+from repro.results.inside import Refused, eval_logs, events, wandb_records
+from repro.results.inside.landlock import confine
+from repro.results.inside.tables import mlflow, names, trackio
 
 MEMORY: Final = 4_000_000_000
 """Bytes."""

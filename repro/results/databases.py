@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead
-from repro.evidence.imports.reader import Reader
+from repro.results.importer import FilesRead
+from repro.results.reader import Reader
 
 ENDINGS: Final = ("", "-wal", "-journal")
 """The file, what was written since and is not yet in it, and what undoes a write that was cut."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from repro import pattern_rows
 from repro.errors import DataError, ReadingError
-from repro.evidence.imports.paths import column_expression
-from repro.pattern_rows import PatternRows
-from repro.series import Row
+from repro.results import pattern_rows
+from repro.results.paths import column_expression
+from repro.results.pattern_rows import PatternRows
+from repro.results.series import Row
 from repro.specs.load import load_claim
 from repro.trainers.command.one_run import finished
 from repro.trainers.command.read_run import read

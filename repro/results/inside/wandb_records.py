@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from repro.evidence.imports.inside import Refused, numbers, refuse_many, scalars, settings
-from repro.evidence.imports.inside.wire import Value, message, number, text
+from repro.results.inside import Refused, numbers, refuse_many, scalars, settings
+from repro.results.inside.wire import Value, message, number, text
 
 HEADER: Final = b":W&B\xe1\xbe\x00"
 BLOCK_HEADER, BLOCK = 7, 32_768

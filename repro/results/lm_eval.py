@@ -14,9 +14,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer
-from repro.evidence.imports.paths import PathPattern, matching
-from repro.series import flat, numbers_in
+from repro.results.importer import FilesRead, FoundRun, Importer
+from repro.results.paths import PathPattern, matching
+from repro.results.series import flat, numbers_in
 
 RESULTS = "results"
 

@@ -17,8 +17,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from repro.errors import DataError
+from repro.results.series import MOST_ROWS, Row, series_of
 from repro.schema.cells import is_odd, with_points
-from repro.series import MOST_ROWS, Row, series_of
 
 SEARCH: Final = Path(__file__).with_name("pattern_search.py")
 

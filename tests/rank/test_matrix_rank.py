@@ -12,7 +12,7 @@ import pytest
 from scipy.special import logsumexp
 
 from repro.errors import MatrixError
-from repro.rank.measure import (
+from repro.rank.matrix_rank import (
     centred_spectrum,
     column_means,
     control_rows,
@@ -197,7 +197,7 @@ def test_rows_are_read_once_and_not_kept() -> None:
 
 def test_no_torch() -> None:
     """The kernel, its files and its command are for people without it."""
-    code = "import sys; sys.modules['torch'] = None; import repro.rank.matrix, repro.rank.measure"
+    code = "import sys; sys.modules['torch'] = None; import repro.rank.matrix_rank"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.readings import number_in
 from repro.files import TooLargeError, leads_out, read_bytes
+from repro.results.readings import number_in
+from repro.results.series import NumberName, Row
 from repro.schema.base import FilePattern, Spec, UnitColumn
-from repro.series import NumberName, Row
 
 LARGEST: Final = 200_000_000
 """Bytes of the largest file that is read whole."""

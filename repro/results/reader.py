@@ -24,7 +24,7 @@ from repro.files import PACKAGE
 
 BEGIN: Final = (
     "import sys; sys.path += sys.argv[2:]; "
-    "from repro.evidence.imports.inside.program import main; main(sys.argv[1])"
+    "from repro.results.inside.program import main; main(sys.argv[1])"
 )
 SECONDS: Final = 10
 """Of computing for a file, and one more for every so many bytes of it:"""

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from repro.evidence.imports.importer import Points, rows_of
-from repro.evidence.readings import number_in
-from repro.series import Row
+from repro.results.importer import Points, rows_of
+from repro.results.readings import number_in
+from repro.results.series import Row
 
 
 def known_form(text: str) -> list[Row] | None:

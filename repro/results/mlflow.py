@@ -14,8 +14,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.databases import in_database
-from repro.evidence.imports.importer import (
+from repro.files import MAX_BYTES
+from repro.results.databases import in_database
+from repro.results.importer import (
     FilesRead,
     FoundRun,
     Points,
@@ -23,8 +24,7 @@ from repro.evidence.imports.importer import (
     Stepped,
     rows_of,
 )
-from repro.evidence.readings import number_in, short
-from repro.files import MAX_BYTES
+from repro.results.readings import number_in, short
 from repro.schema.yaml import parse_document
 
 STATES: dict[str, RunEnd] = {

@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from repro.cli import app
-from repro.measuring import asked_of_claims, compared, measure
 from repro.registry.registry import Registry
 from repro.running.engine import RunOptions
 from repro.specs.claim import Claim
@@ -22,9 +21,10 @@ from repro.trainers.language_model.measurements.hit_rate import HitRate
 from repro.trainers.language_model.measurements.kl_from_truth import KlFromTruth
 from repro.trainers.language_model.measurements.pairwise_kl import PairwiseKl
 from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.workflows.measure import asked_of_claims, compared, measure
 from tests.running.doing import do, forbid_training
 
-FILE = Path(__file__).parent / "end_to_end" / "claims" / "tiny_rank.yaml"
+FILE = Path(__file__).parents[1] / "end_to_end" / "claims" / "tiny_rank.yaml"
 HERE = ("--device", "cpu", "--engine", "serial")
 HITS = "{kind: hit_rate, k: 3, batch_size: 2, contexts: 100}"
 SPEC = HitRate(k=3, batch_size=2, contexts=100)

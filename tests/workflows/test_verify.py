@@ -21,13 +21,13 @@ from repro.report.write import MANY, read_document
 from repro.specs.claim import Claim
 from repro.specs.load import load_claim, load_claims
 from repro.store.run_store import RunStore
-from repro.verify import Options, plan_runs, verify_claims
+from repro.workflows.verify import Options, plan_runs, verify_claims
 from tests.evidence.tidy import MOS, RANKS, printed_softmax, rank_csv
 from tests.judging.evidence import claim
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CLAIM = ROOT / "tests" / "claims" / "mos_rank.yaml"
-NO_TORCH = Path(__file__).parent / "without_torch.py"
+NO_TORCH = Path(__file__).parents[1] / "without_torch.py"
 
 
 def results(folder: Path, text: str = "") -> Path:

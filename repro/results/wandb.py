@@ -15,10 +15,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import FilesRead, FoundRun, Stepped
-from repro.evidence.imports.reader import Reader
+from repro.results.importer import FilesRead, FoundRun, Stepped
+from repro.results.reader import Reader
+from repro.results.series import Row, numbers_in
 from repro.schema.messages import Words
-from repro.series import Row, numbers_in
 
 _TIME = re.compile(r"[0-9]{8}_[0-9]{6}")
 

@@ -26,7 +26,7 @@ from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
-from repro.verify import Options, Verified, verify_claims
+from repro.workflows.verify import Options, Verified, verify_claims
 
 WHY = "the margin that was given when the results were there"
 

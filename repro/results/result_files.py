@@ -13,16 +13,17 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from repro.errors import DataError
-from repro.evidence.imports.importer import LARGEST, FilesRead, FoundRun, RunEnd, Stepped
-from repro.evidence.imports.known_json import known_form
-from repro.evidence.imports.paths import (
+from repro.files import MAX_BYTES
+from repro.results.importer import LARGEST, FilesRead, FoundRun, RunEnd, Stepped
+from repro.results.known_json import known_form
+from repro.results.paths import (
     ColumnPattern,
     PathPattern,
     column_expression,
     matching,
 )
-from repro.evidence.imports.wandb import wandb_export
-from repro.evidence.readings import (
+from repro.results.pattern_rows import PatternRows
+from repro.results.readings import (
     EXPECTED_STATES,
     STATE_COLUMNS,
     STATES,
@@ -30,12 +31,20 @@ from repro.evidence.readings import (
     short,
     state_of,
 )
-from repro.files import MAX_BYTES
-from repro.pattern_rows import PatternRows
+from repro.results.series import (
+    Form,
+    NumberName,
+    Record,
+    Row,
+    flat,
+    numbers_in,
+    records_in,
+    series_of,
+)
+from repro.results.wandb import wandb_export
 from repro.schema.base import BesideName
 from repro.schema.messages import choose
 from repro.schema.yaml import parse_document
-from repro.series import Form, NumberName, Record, Row, flat, numbers_in, records_in, series_of
 
 FORMS: dict[str, Form] = {
     ".json": "file",

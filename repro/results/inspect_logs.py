@@ -12,11 +12,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from repro.evidence.imports.importer import FilesRead, FoundRun, Importer, RunEnd
-from repro.evidence.imports.paths import PathPattern, matching
-from repro.evidence.imports.reader import Reader
-from repro.evidence.readings import time_of
-from repro.series import numbers_in
+from repro.results.importer import FilesRead, FoundRun, Importer, RunEnd
+from repro.results.paths import PathPattern, matching
+from repro.results.reader import Reader
+from repro.results.readings import time_of
+from repro.results.series import numbers_in
 
 STATES: dict[str, RunEnd] = {
     "success": "finished",

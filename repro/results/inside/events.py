@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from repro.evidence.imports.inside import Refused, refuse_many
-from repro.evidence.imports.inside.wire import (
+from repro.results.inside import Refused, refuse_many
+from repro.results.inside.wire import (
     Value,
     finite,
     message,

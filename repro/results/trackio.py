@@ -12,9 +12,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from repro.evidence.imports.databases import in_database
-from repro.evidence.imports.importer import FilesRead, FoundRun, Stepped
-from repro.series import numbers_in
+from repro.results.databases import in_database
+from repro.results.importer import FilesRead, FoundRun, Stepped
+from repro.results.series import numbers_in
 
 
 class Trackio(Stepped):

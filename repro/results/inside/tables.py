@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from repro.evidence.imports.inside import Refused, numbers, refuse_many, settings
+from repro.results.inside import Refused, numbers, refuse_many, settings
 
 LONGEST: Final = 10_000_000
 """Bytes of the largest text in it."""

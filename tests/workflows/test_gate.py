@@ -14,7 +14,7 @@ from scipy.stats import beta
 from repro.errors import ClaimError
 from repro.report.formats import rendered
 from repro.stats.simulated import eprocess, paired_eprocess
-from repro.verify import verify_claims
+from repro.workflows.verify import verify_claims
 from tests.commands import repro as command
 
 PROGRAM = """
@@ -144,9 +144,9 @@ def test_a_killed_gate_goes_on_where_it_was(
         looks.append(judged(*arguments))
         return looks[-1]
 
-    monkeypatch.setattr("repro.gate.verify_claims", dying)
+    monkeypatch.setattr("repro.workflows.gate.verify_claims", dying)
     assert gated(file).returncode == 130
-    monkeypatch.setattr("repro.gate.verify_claims", judged)
+    monkeypatch.setattr("repro.workflows.gate.verify_claims", judged)
     found, expected = json.loads(gated(file, "--json").stdout), json.loads(whole.stdout)
     assert {**found, "report": ""} == {**expected, "report": ""}
 
@@ -253,7 +253,7 @@ def test_scheduler_and_force_are_passed_on(tmp_path: Path, monkeypatch: pytest.M
         given.append(options)
         raise ClaimError("enough")
 
-    monkeypatch.setattr("repro.gate.gate", taking)
+    monkeypatch.setattr("repro.workflows.gate.gate", taking)
     gated(claim(tmp_path, 1.0), "--engine", "dask", "--scheduler", "tcp://here:1", "--force")
     (options,) = given
     assert (options.engine, options.scheduler, options.force) == ("dask", "tcp://here:1", True)

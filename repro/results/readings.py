@@ -1,4 +1,4 @@
-"""What a cell of a table says, and what a claim needs of a table."""
+"""What a cell of a table says: a value, how its run ended, a time."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import math
 import numbers
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from repro.schema.base import LARGEST, SMALLEST
 from repro.schema.messages import Words
-
-if TYPE_CHECKING:
-    from repro.trainers.measurement import MeasurementSpec
+from repro.schema.value_scale import ValueScale
 
 TASK = "task"
 """The column of the task, in a table of runs over several."""
@@ -88,7 +85,16 @@ def badly_sized(cell: str, number: float) -> Literal["large", "small"] | None:
     return "small" if vanished or 0 < abs(number) < SMALLEST else None
 
 
-def value_of(cell: str, spec: MeasurementSpec | None = None) -> float | Words:
+class ValueBounds(Protocol):
+    """What the declaration of a measurement says of its values."""
+
+    @property
+    def censored_at(self) -> float | None: ...
+    @property
+    def value_scale(self) -> ValueScale | None: ...
+
+
+def value_of(cell: str, spec: ValueBounds | None = None) -> float | Words:
     """The value that a cell gives a run; or what is wrong, what was expected, and what to do.
 
     ``spec`` is its measurement, where it is known. A budget after a > is the value of a run that
@@ -169,41 +175,3 @@ def advice_on(cell: str) -> str:
     if cell.lstrip("+-").lower() in ("nan", "na", "n/a", "inf", "infinity", "none", ""):
         return f"write `{DIVERGED}` if the run diverged, or the value"
     return "write digits and a decimal point, without units"
-
-
-@dataclass(frozen=True, slots=True)
-class TableSchema:
-    """``arms`` are read from the table, ``elsewhere`` says why other arms are not.
-
-    ``needed`` are the measurements without which a decisive expectation cannot be judged,
-    ``order`` the column that says in which order the replicates came, where the claim declares one.
-    ``specs`` are the measurements as they are declared, ``tasks`` those of which each arm has runs,
-    where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged
-    later, and ``sources`` are the columns of the sources of variation.
-    """
-
-    arms: tuple[str, ...]
-    measurements: tuple[str, ...]
-    needed: Mapping[str, tuple[str, ...]]
-    elsewhere: Mapping[str, str]
-    order: str | None = None
-    specs: Mapping[str, Any] = field(default_factory=dict)
-    tasks: tuple[str, ...] = ()
-    unit: str | None = None
-    sources: tuple[str, ...] = ()
-
-    @property
-    def more_columns(self) -> tuple[str, ...]:
-        """The columns of task, unit, sources and order, as far as there are to be any."""
-        units = () if self.unit is None else (self.unit,)
-        return tuple(dict.fromkeys((*self.of_tasks, *units, *self.sources, *self.in_order)))
-
-    @property
-    def in_order(self) -> tuple[str, ...]:
-        """The column of the order, if there is to be one."""
-        return () if self.order is None else (self.order,)
-
-    @property
-    def of_tasks(self) -> tuple[str, ...]:
-        """The column of the task, if there is to be one."""
-        return (TASK,) if self.tasks else ()

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from repro.evidence.imports.inside import Refused, numbers, refuse_many, settings
+from repro.results.inside import Refused, numbers, refuse_many, settings
 
 HEADER = "header.json"
 START = "_journal/start.json"

@@ -1,1 +1,0 @@
-"""Results that people already have, one file per source: what each run recorded, by name."""
