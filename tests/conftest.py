@@ -11,6 +11,7 @@ import gc
 import os
 import shutil
 import signal
+import tarfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,6 +118,15 @@ def data_dir() -> Path:
     folder = corpora()
     assert folder is not None, "a test that uses data_dir must be marked data"
     return folder
+
+
+@pytest.fixture(scope="session")
+def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs of reports/sample, for tests that only read them."""
+    folder = tmp_path_factory.mktemp("sample")
+    with tarfile.open(Path(__file__).parents[1] / "reports" / "sample" / "runs.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "store"
 
 
 @pytest.fixture(scope="session")

@@ -31,15 +31,15 @@ CLAIMS = (
 """Packaged claims, by their ids."""
 
 
-def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path) -> None:
+def test_the_sample_is_the_verdict_on_its_evidence(tmp_path: Path, sample_store: Path) -> None:
     """Judging the committed runs again gives the committed reports, but for their provenance.
 
-    After a change of words: `./dev verify mos_rank fair_mos ... --scale bench --no-train
-    --store reports/sample/store --reports reports/sample`, with all ten ids; only the first three
+    After a change of words: unpack `runs.tar.gz`, then `./dev verify mos_rank fair_mos ... --scale
+    bench --no-train --store store --reports reports/sample`, with all ten ids; only the first three
     keep more than their report.json.
     """
     claims = load_claims([Path(name) for name in CLAIMS], "bench")
-    store = shutil.copytree(SAMPLE / "store", tmp_path / "store")  # a judge may write to its ledger
+    store = shutil.copytree(sample_store, tmp_path / "store")  # a judge may write to its log
     options = Options(RunStore(store), reports=tmp_path / "reports", train=False)
     for again in verify_claims(claims, options).documents:
         committed = read_document(SAMPLE / again.claim.id / "bench" / "report.json")
@@ -69,10 +69,10 @@ def test_the_sample_says_when_it_was_declared(name: str) -> None:
     assert document.registration.state == ("before" if name in CLAIMS[:3] else "after")
 
 
-def test_the_sample_is_of_the_whole_test_set() -> None:
+def test_the_sample_is_of_the_whole_test_set(sample_store: Path) -> None:
     """Every rank of the sample is over all 82,429 contexts and 10,000 words."""
     claim = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
-    evidence = gather(claim, RunStore(SAMPLE / "store"))
+    evidence = gather(claim, RunStore(sample_store))
     details = [one.details["rank"] for arm in evidence.arms for one in evidence.finished(arm)]
     assert len(details) == 9
     assert {(one["rows"], one["columns"]) for one in details} == {(82_429, 10_000)}

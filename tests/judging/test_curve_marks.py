@@ -131,9 +131,9 @@ def test_each_is_drawn_and_named_in_both_figures(document: Any) -> None:
         assert "a tenth of Press's threshold, 5.7e−07; " in figure.alt
 
 
-def test_the_sample_has_the_thresholds_that_its_claim_declares() -> None:
+def test_the_sample_has_the_thresholds_that_its_claim_declares(sample_store: Path) -> None:
     claim = load_claim(ROOT / "claims/yang2018/spread_of_singular_values.claim.yaml", "bench")
-    found = check_claim(claim, gather(claim, RunStore(ROOT / "reports/sample/store"), {}))
+    found = check_claim(claim, gather(claim, RunStore(sample_store), {}))
     for curve in found.curves:
         declared = [mark.tolerances for mark in curve.marks if mark.measurement]
         assert declared == [(2e-5,) * 3, (1e-4,) * 3]

@@ -201,10 +201,10 @@ def test_a_frame_is_judged_like_its_csv(tmp_path: Path) -> None:
     assert here.arms[0].replicates == there.arms[0].replicates
 
 
-def test_runs_go_to_a_frame_and_back_to_the_same_results() -> None:
+def test_runs_go_to_a_frame_and_back_to_the_same_results(sample_store: Path) -> None:
     """The committed runs, as a frame of `Evidence.table()`, give the numbers that they gave."""
     of = load_claim(ROOT / "claims" / "mos_rank.yaml", "bench")
-    evidence = gather(of, RunStore(ROOT / "reports" / "sample" / "store"))
+    evidence = gather(of, RunStore(sample_store))
     document = judge(of, evidence.table())
     committed = read_document(ROOT / "reports/sample/mos_rank/bench/report.json")
     assert [r.effect for r in document.results] == [r.effect for r in committed.results]
