@@ -20,7 +20,8 @@ PYPROJECT = """
 requires = ["hatchling"]
 [project]
 name = "small"
-optional-dependencies = {dev = ["a-test-tool"]}
+[dependency-groups]
+dev = ["a-test-tool"]
 [tool.ruff]
 line-length = 100
 """

@@ -13,13 +13,14 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 LINES = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = PROJECT["optional-dependencies"]
+DOCUMENT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, EXTRAS = DOCUMENT["project"], DOCUMENT["project"]["optional-dependencies"]
 DIRECT = [
     Requirement(line)
     for line in [
         *PROJECT["dependencies"],
-        *(line for extra in ("library", "lm", "dev") for line in EXTRAS[extra]),
+        *(line for extra in ("library", "lm") for line in EXTRAS[extra]),
+        *DOCUMENT["dependency-groups"]["dev"],
     ]
 ]
 

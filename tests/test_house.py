@@ -1,8 +1,9 @@
-"""One concept a file, found by its name: what keeps the house simple as it grows."""
+"""One concept per file, found by its name, and a size that only a reason raises."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "repro"
 FILES = sorted(ROOT.rglob("*.py"))
+PAGE = ROOT.parent / "docs" / "explanation" / "architecture.md"
 OF_EVERY_TRAINER = {"corpus", "evaluation", "model", "spec", "trainer", "training"}
 
 
@@ -48,3 +50,32 @@ def test_no_two_public_classes_share_a_name():
         classes = [node.name for node in body if isinstance(node, ast.ClassDef)]
         names.update({name for name in classes if not name.startswith("_")})
     assert [name for name, n in names.items() if n > 1] == []
+
+
+def allowed() -> dict[str, tuple[int, int]]:
+    """Wing -> its most files and lines, from the table of the page on architecture."""
+    table = PAGE.read_text(encoding="utf-8").split("## How large it may be")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (\S+) \| ([\d,]+) \| ([\d,]+) \|", table, re.MULTILINE)
+    return {wing: (int(n.replace(",", "")), int(m.replace(",", ""))) for wing, n, m in rows}
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Wing -> its files and lines; files at the top of `repro` are one wing, `top`."""
+    found: dict[str, list[int]] = {}
+    for path in FILES:
+        parts = path.relative_to(ROOT).parts
+        wing = parts[0] if len(parts) > 1 else "top"
+        found.setdefault(wing, []).append(len(path.read_text(encoding="utf-8").splitlines()))
+    return {wing: (len(lines), sum(lines)) for wing, lines in found.items()}
+
+
+def test_no_wing_is_larger_than_the_page_on_architecture_allows():
+    """Fold something first; else raise the number there, with a line that gives the reason."""
+    most = allowed()
+    assert sorted(most) == sorted(sizes())
+    above = {
+        wing: (size, most[wing])
+        for wing, size in sizes().items()
+        if size[0] > most[wing][0] or size[1] > most[wing][1]
+    }
+    assert above == {}, "files and lines there are, files and lines allowed"
