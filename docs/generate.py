@@ -1,6 +1,6 @@
 """Writes the pages that are generated: keys of files, command line, what stands of a paper.
 
-`python docs/generate.py` writes them anew; a test compares them with what it would write.
+`python docs/generate.py` writes them again; a test compares them with what it would write.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ NOTES = """A verdict with flags is fragile, and its report says why. What is con
 decide, and may go against the words that the claim quotes: read that column, too.
 
 Margins and limits were chosen after tries of single runs, and before a claim was first run as a
-whole. Seven claims were declared anew and run again on 2026-11-24, after mistakes in their
+whole. Seven claims were declared again and run again on 2026-11-24, after mistakes in their
 programs and designs had been found: `adam_against_sgd` and `random_labels` had read the same
 batches in every epoch; `amsgrad` had too few steps for AMSGrad, whose limit is only context
 now, because the words that it quotes are about Adam; `attention_rank`, `batch_norm`,

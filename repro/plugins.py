@@ -167,7 +167,7 @@ def _spec(module: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _inside(spec: ModuleSpec, path: Sequence[str] | None, part: str) -> Sequence[str] | None:
-    """The folders of a package; those of a namespace are found anew, as Python imports for them."""
+    """The folders of a package; of a namespace, as they are now."""
     if spec.submodule_search_locations is None or spec.origin is not None:
         return spec.submodule_search_locations
     folders = (Path(place) / part for place in (sys.path if path is None else path))

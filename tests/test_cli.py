@@ -214,7 +214,7 @@ def test_what_is_no_report_is_a_message(tmp_path: Path) -> None:
     assert done.stderr == (
         f"{tmp_path}/results.csv:1:1: Invalid JSON: expected value at line 1 column 1\n"
         "  expected: a report.json, as `repro verify` writes it\n"
-        "  to do: give the path of one or of its folder; `repro verify` writes it anew\n"
+        "  to do: give the path of one or of its folder; `repro verify` writes it again\n"
     )
 
 

@@ -120,7 +120,7 @@ def test_a_member_of_a_family_that_crashes_counts_as_not_judged(
 def test_evidence_that_cannot_be_used_stops_its_claim_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the user can mend keeps its own status, and is no crash."""
+    """What the user can fix keeps its own status, and is no crash."""
     for name in ("first", "second"):
         table_claim(tmp_path, name)
     crashing(monkeypatch, "judging", StoreError("record.json: is damaged"), "first")

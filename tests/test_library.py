@@ -117,7 +117,7 @@ def test_with_one_slope_the_steps_have_a_closed_form(
 def test_chunks_are_the_steps_of_the_paper_one_by_one(
     amsgrad: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its algorithm 2, in a loop, clipped to the feasible set; no chunk begins anew."""
+    """Its algorithm 2, in a loop, clipped to the feasible set; no chunk begins again."""
     module = program("amsgrad")
     monkeypatch.setattr(module, "AT_ONCE", 7)
     random, steps = np.random.default_rng(5), 1000
@@ -156,7 +156,7 @@ def test_amsgrad_remembers_the_largest_square(monkeypatch: pytest.MonkeyPatch) -
 def test_every_epoch_has_batches_of_its_own(
     name: str, arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A generator that is a number would begin anew at every call of `partial_fit`."""
+    """A generator that is a number would begin again at every call of `partial_fit`."""
     perceptrons = importlib.import_module("sklearn.neural_network._multilayer_perceptron")
     orders: list[tuple[int, ...]] = []
     shuffle = perceptrons.shuffle

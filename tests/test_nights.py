@@ -173,7 +173,7 @@ def test_a_pair_that_diverges_is_left_out_and_the_nights_go_on(tmp_path: Path) -
 
 
 def test_a_value_that_changed_since_it_was_looked_at_is_invalid(tmp_path: Path) -> None:
-    """A run that was trained anew to another value ends with 4, and names what was expected."""
+    """A run that was trained again to another value ends with 4, and names what was expected."""
     of = margin_claim()
     mos, softmax = draws(10, sd=0.8), draws(10, sd=0.8, seed=SEED + 1)
     nights = place(tmp_path, of, mos, softmax)

@@ -28,7 +28,7 @@ def add_out(parser: argparse.ArgumentParser) -> None:
 
 
 def write(folder: Path, name: str, document: Mapping[str, Any], markdown: str) -> None:
-    """``name.json`` and ``name.md``, after each finding anew: a command may be killed."""
+    """``name.json`` and ``name.md``, after each finding again: a command may be killed."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document, indent=1)
     (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")

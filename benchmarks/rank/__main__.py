@@ -128,7 +128,7 @@ def svd(shape: tuple[int, int], *, constant: bool) -> dict[str, Any]:
 def predicted(shape: tuple[int, int], thresholds: int, flops: float, start: int = 0) -> float:
     """Seconds by the rate of products: the lower half of the Gram matrix, and factorisations.
 
-    The rows before ``start`` were read before the command was killed; the control is built anew.
+    The rows before ``start`` were read before the command was killed; the control is built again.
     """
     count, columns = shape
     control = 5 * BLOCK_ROWS / 2

@@ -70,7 +70,7 @@ def _first(problems: list[Problem]) -> list[Problem]:
     if len(ordered) <= MOST:
         return ordered
     more = f"and {len(ordered) - MOST:,} more mistakes"
-    return [*ordered[:MOST], Problem(ordered[MOST].place, more, "", "mend these first")]
+    return [*ordered[:MOST], Problem(ordered[MOST].place, more, "", "fix these first")]
 
 
 def _records(path: Path) -> list[CsvRow]:

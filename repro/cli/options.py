@@ -1,4 +1,4 @@
-"""Options that several commands take, and how a command reports what the user can mend."""
+"""Options that several commands take, and how a command reports what the user can fix."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ STOPPED = "interrupted; finished runs and epochs are kept. Give the same command
 def problems(*, json: bool = False) -> Iterator[None]:
     """Turn any error into a message and an exit code; never a traceback.
 
-    What the user cannot mend is a crash: status 70, and what to report. ``json``: what is wrong is
+    What the user cannot fix is a crash: status 70, and what to report. ``json``: what is wrong is
     an object on stdout, too.
     """
     try:

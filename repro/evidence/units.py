@@ -26,7 +26,7 @@ def averaged(
 
     A unit of which one evaluation diverged has diverged. One that has fewer evaluations than
     another, of any arm and the same task, is missing, unless they may be ``uneven``: a mean of
-    those that are there would drop the others in silence.
+    those that are there would drop the others silently.
     """
     groups = {arm: _grouped(table.values.get(arm, {})) for arm, table in tables.items()}
     lost = {arm: _lost(table.lost.get(arm, {})) for arm, table in tables.items()}

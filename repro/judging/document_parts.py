@@ -50,7 +50,7 @@ class ComponentPart(Spec):
     """One source of variation of an arm: how many levels it had, and the scatter that it makes.
 
     ``sd`` is in the units of the measurement, 0 where the estimate is negative (``truncated``);
-    ``share`` of the variance of a run whose every source is drawn anew. ``low`` and ``high`` bound
+    ``share`` of the variance of a run whose every source is redrawn. ``low`` and ``high`` bound
     ``sd`` as a multiple of that of the rest; without ``low`` there is no interval, and an upper end
     that is absent is infinite.
     """

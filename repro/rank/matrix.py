@@ -224,7 +224,7 @@ def _raised_by(where: str) -> Iterator[None]:
     except Exception as error:
         raise MatrixError(
             f"{where}: raised {type(error).__name__}: {error}\n  expected: {EXPECTED}\n"
-            "  to do: mend the function; it is called without arguments"
+            "  to do: fix the function; it is called without arguments"
         ) from error
 
 

@@ -147,7 +147,7 @@ def read_document(path: Path) -> Document:
                 place,
                 _where(item["loc"]) + item["msg"],
                 "a report.json, as `repro verify` writes it",
-                "give the path of one or of its folder; `repro verify` writes it anew",
+                "give the path of one or of its folder; `repro verify` writes it again",
             )
             for item in error.errors(include_url=False, include_input=False, include_context=False)
         ]
@@ -227,7 +227,7 @@ def _first_line(path: Path) -> str:
 
 
 def _wrong(path: Path, mistake: str, expected: str = "", place: Place | None = None) -> SpecError:
-    advice = "run `repro verify` again: it writes the report anew from the stored runs"
+    advice = "run `repro verify` again: it rewrites the report from the stored runs"
     return SpecError([Problem(place or Place(str(path)), mistake, expected, advice)])
 
 

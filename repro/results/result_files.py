@@ -312,4 +312,4 @@ def _records(
 
 
 def _unread(path: Path, error: ValueError) -> DataError:
-    return DataError(f"{path}: cannot be read: {error}\n  to do: mend the file")
+    return DataError(f"{path}: cannot be read: {error}\n  to do: fix the file")

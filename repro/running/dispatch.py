@@ -65,7 +65,7 @@ NOT_READ: Final = (
 class FirstRuns:
     """What became of the first runs of each configuration; ``proven`` are those that can end well.
 
-    A slip of the pen fails forty runs alike: two failures with different seeds, and no run that
+    A typo fails forty runs alike: two failures with different seeds, and no run that
     ended well, are taken for one. A program that resumes is no matter of it: an attempt that failed
     may have come further. Where nothing can be read of one that has finished, one is enough, for
     all configurations that are read alike.

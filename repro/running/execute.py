@@ -323,7 +323,7 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
 
 
 def _clear(store: RunStore, planned: PlannedRun) -> None:
-    """Remove what killed processes have left of a run that begins anew."""
+    """Remove what killed processes have left of a run that starts over."""
     store.clear_if_free(planned.run.key)
     source = trainer_of(planned.run.training).source(planned.run)
     if source is not None:

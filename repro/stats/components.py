@@ -51,7 +51,7 @@ class Decomposition:
 
     @property
     def total(self) -> float:
-        """The variance of a value whose every source is drawn anew."""
+        """The variance of a value whose every source is redrawn."""
         return math.fsum([self.rest, *(each.variance for each in self.components)])
 
 

@@ -263,7 +263,7 @@ def _alone(table: Table) -> Table:
 def moving_together(arms: Iterable[Sample]) -> float:
     """How often so much would move together by seed over tasks, were each task's runs its own.
 
-    A permutation test: the seeds of each task and arm are numbered anew. The statistic is the sum
+    A permutation test: the seeds of each task and arm are renumbered. The statistic is the sum
     over seeds of their squared mean residual, the residuals of a task being its values less their
     mean, in its standard deviations. 1 where no seed has values of several tasks.
     """

@@ -2,7 +2,7 @@
 
 The marker of a store holds an identity that is drawn once. A writer remembers it and compares it
 before each write, so that a store that vanishes in mid-run, as when a disk is unmounted, is
-missed and not made anew.
+missed and not made again.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def hold(root: Path, key: str, identity: str) -> Iterator[bool]:
         try:
             held = _try(handle, path)
             if held and not _is_at(handle, path):
-                continue  # its folder was removed: whoever makes it anew locks another file
+                continue  # its folder was removed: whoever makes it again locks another file
             yield held
             return
         finally:

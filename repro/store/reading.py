@@ -321,7 +321,7 @@ def _refuse_exported(path: Path, record: RunRecord) -> None:
         raise StoreError(
             f"{path}: the run was exported without its weights and spectra\n"
             "  expected: the store that it was trained in\n"
-            "  to do: give that store with --store, or train the run anew in another one"
+            "  to do: give that store with --store, or train the run again in another one"
         )
 
 

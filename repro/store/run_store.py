@@ -10,7 +10,7 @@
         measuring-<digest>/<name>/   what a measurement of these weights goes on from after a stop
         checkpoint.*, progress.json, error.txt, .lock      only of use while it is trained
 
-What is read is checked; what is damaged raises StoreError and is never trained over in silence.
+What is read is checked; what is damaged raises StoreError and is never trained over silently.
 A committed run is never overwritten. Writers hold ``lock``; readers need nothing.
 """
 
@@ -257,7 +257,7 @@ class RunStore(StoreReader):
                     self.tidy(key)
 
     def clear_if_free(self, key: str) -> None:
-        """Remove what a killed process has left of a run that begins anew, unless another has it.
+        """Remove what a killed process has left of a run that starts over, unless another has it.
 
         A disk that the run has filled is then free for the others.
         """

@@ -54,7 +54,7 @@ def _advice(path: Path) -> str:
         return f"remove {path} (its run stays as it is; how it was made is then not known)"
     for folder in (path, *path.parents):
         if KEY.fullmatch(folder.name) and folder.parent.name == folder.name[:2]:
-            return f"remove {folder} (its run is then trained anew)"
+            return f"remove {folder} (its run is then trained again)"
     return f"remove {path}"
 
 

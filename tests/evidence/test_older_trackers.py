@@ -16,7 +16,7 @@ LAST = ", reduce: last"
 
 @pytest.mark.parametrize("last", [2, 3])
 def test_runs_of_wandb_0_16(tmp_path: Path, last: int) -> None:
-    """Before its service was written anew."""
+    """Before its service was written again."""
     unpacked(tmp_path, "wandb-0.16.6.tar.gz")
     where = f"where: {{group: ARM, config.opt.lr: 0.1}}, complete: {{_step: {last}}}"
     found, lost = read(

@@ -83,7 +83,7 @@ Road = Callable[[Claim, str, Path], Document]
 @pytest.mark.parametrize("road", ROADS)
 @pytest.mark.parametrize("state", [False, True], ids=["a cell", "a state"])
 def test_one_that_diverged_is_invalid_by_default(tmp_path: Path, road: Road, state: bool) -> None:
-    """A crashed seed is data: it is counted, and cannot be left out in silence."""
+    """A crashed seed is data: it is counted, and cannot be left out silently."""
     verdict = road(claim("invalid"), text({("b", 2): CELL}, state=state), tmp_path).verdict
     assert verdict.validity == "INVALID"
     rule = "0 allowed by `seeds: {diverged: invalid}`"

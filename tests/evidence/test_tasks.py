@@ -1,4 +1,4 @@
-"""A column task: whose runs are whose, and no expectation that pools them in silence."""
+"""A column task: whose runs are whose, and no expectation that pools them silently."""
 
 from __future__ import annotations
 

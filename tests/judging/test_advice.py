@@ -142,7 +142,7 @@ def test_too_few_pairs_are_told_to_grow() -> None:
 
 
 def test_an_older_revision_is_trained_again() -> None:
-    """STALE: the command trains the seeds anew, and with them the claim is judged."""
+    """STALE: the command trains the seeds again, and with them the claim is judged."""
     document = on_runs(claim("mos_rank"), ranks(HIGH), states={("mos", 1): "stale"})
     assert document.changes[0].text == "Train them again."
     assert (document.changes[0].command or "").endswith("mos_rank.yaml --scale quick")

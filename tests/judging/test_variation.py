@@ -1,4 +1,4 @@
-"""Sources of variation of a table: decomposed, and never counted as independent in silence."""
+"""Sources of variation of a table: decomposed, and never counted as independent silently."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_a_function_that_raises_is_named(module: types.SimpleNamespace) -> None:
         module.rows = function
         with pytest.raises(MatrixError, match=rf"rows_of_mine:rows: raised {message}") as caught:
             read("rows_of_mine:rows")
-        assert "\n  to do: mend the function" in str(caught.value)
+        assert "\n  to do: fix the function" in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", ["npy", "safetensors"])

@@ -73,11 +73,11 @@ class Window:
         if not url.startswith("file:"):
             self.troubles.append(url)
 
-    def look(self, path: Path, width: int, scheme: Any, *, anew: bool = False) -> Page:
-        """The page in this look; it is loaded if it is not there, or to be there ``anew``."""
+    def look(self, path: Path, width: int, scheme: Any, *, again: bool = False) -> Page:
+        """The page in this look; it is loaded if it is not there, or to be there ``again``."""
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.emulate_media(media="screen", color_scheme=scheme)
-        if anew or self.page.url != path.as_uri():
+        if again or self.page.url != path.as_uri():
             self.troubles.clear()
             self.page.goto(path.as_uri())
             self.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -140,7 +140,7 @@ def test_policy_is_kept(browser: Browser, reports: dict[str, Path]) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_skip_link(width: int, window: Window, reports: dict[str, Path]) -> None:
     """The first Tab shows the link that skips to the report, and Enter follows it."""
-    page = window.look(reports["mos_rank"] / "report.html", width, "light", anew=True)
+    page = window.look(reports["mos_rank"] / "report.html", width, "light", again=True)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
@@ -196,7 +196,7 @@ def test_print(browser: Browser, reports: dict[str, Path]) -> None:
 @pytest.mark.parametrize(("width", "scheme"), [*LOOKS, (2560, "light")])
 def test_index(width: int, scheme: str, window: Window, index: Path) -> None:
     """The index keeps the same promises with every verdict in it and a broken report."""
-    page = window.look(index, width, scheme, anew=True)
+    page = window.look(index, width, scheme, again=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CLIPPED) == []
     assert violations(page) == []

@@ -1,4 +1,4 @@
-"""Rows of numbers by name: none is left out in silence, and none is another's."""
+"""Rows of numbers by name: none is left out silently, and none is another's."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Cluster:
         self.start_scheduler(**variables)
 
     def start_scheduler(self, **variables: str) -> None:
-        """Start one, which writes the file anew."""
+        """Start one, which writes the file again."""
         self.file.unlink(missing_ok=True)
         line = ["--scheduler-file", str(self.file), "--host", "127.0.0.1", "--port", "0"]
         self._scheduler = self._start("scheduler", [*line, "--no-dashboard"], **variables)

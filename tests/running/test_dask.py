@@ -284,7 +284,7 @@ def test_a_command_waits_for_the_file_of_its_scheduler(
 def test_a_worker_with_another_numpy_trains_no_model(
     cluster: Cluster, store: RunStore, folder: Path, tmp_path: Path
 ) -> None:
-    """It would give other numbers, in silence; a program does not depend on it."""
+    """It would give other numbers, silently; a program does not depend on it."""
     record = tmp_path / "other" / "numpy-0.9.dist-info" / "METADATA"
     record.parent.mkdir(parents=True)
     record.write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 0.9\n", encoding="ascii")

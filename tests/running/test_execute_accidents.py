@@ -177,7 +177,7 @@ def test_an_interrupt_ends_the_workers(store: RunStore, monkeypatch: pytest.Monk
 def test_a_store_that_vanishes_in_mid_run(
     store: RunStore, tmp_path: Path, *, mounted: bool
 ) -> None:
-    """It ends the execution, is not made anew, and what was finished is in it when it is back."""
+    """It ends the execution, is not made again, and what was finished is in it when it is back."""
 
     class Unmounts(Reporter):
         def finished(self, key: str, what: str, snapshot: Snapshot) -> None:

@@ -157,7 +157,7 @@ def test_a_program_that_works_is_never_named(program: Scene) -> None:
 
 
 def test_a_program_is_named_when_it_has_done_nothing_for_ten_minutes(program: Scene) -> None:
-    """And it is said that another attempt begins anew."""
+    """And it is said that another attempt begins again."""
     assert program.wait(100, work=0.5) == []
     told = program.wait(620)
     assert [moment for moment, _ in told] == [700]

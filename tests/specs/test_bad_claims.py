@@ -84,7 +84,7 @@ MENDED = {
     "text_for_a_dialog_model": {"chen_cherry}": "chen_cherry_7}"},
     "override_of_a_bad_configuration": {"broken/several": "tiny/softmax"},
 }
-"""Files with mistakes of both stages, and what mends those of the first."""
+"""Files with mistakes of both stages, and what fixes those of the first."""
 
 
 @pytest.mark.parametrize("name", MENDED)
@@ -103,7 +103,7 @@ def test_rules_are_looked_at_once_the_shape_is_mended(name, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RuleError) as caught:
         load_claim(Path(f"{name}.yaml"), "quick")
-    kept = (BAD.parent / "mended" / f"{name}.txt").read_text(encoding="utf-8")
+    kept = (BAD.parent / "fixed" / f"{name}.txt").read_text(encoding="utf-8")
     assert f"{caught.value}\n" == kept
     assert not {problem.what for problem in first.problems} & {
         problem.what for problem in caught.value.problems

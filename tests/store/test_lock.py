@@ -74,7 +74,7 @@ def test_a_lock_alone_is_no_run(tmp_path: Path) -> None:
 def test_a_lock_that_was_removed_meanwhile_is_not_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder that was removed and made anew is locked as it is now: one process has it."""
+    """A folder that was removed and made again is locked as it is now: one process has it."""
     store = RunStore(tmp_path / "store")
     real, calls = fcntl.flock, 0
 

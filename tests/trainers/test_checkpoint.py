@@ -72,7 +72,7 @@ def test_a_truncated_file_is_ignored_with_a_note(tmp_path, keep):
     assert loaded is None
     assert note is not None
     assert str(path) in note
-    assert "training starts anew" in note
+    assert "training starts over" in note
 
 
 def test_one_flipped_bit_is_noticed_wherever_it_is(tmp_path):

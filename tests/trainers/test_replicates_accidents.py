@@ -86,7 +86,7 @@ def test_killed_and_resumed_together_the_bits_are_the_same(tmp_path):
 
 
 def test_a_damaged_checkpoint_is_the_damage_of_one(tmp_path):
-    """One replicate starts anew and says so; the others go on from where they were."""
+    """One replicate starts again and says so; the others go on from where they were."""
     runs = runs_of(2)
     folders = [tmp_path / str(run.replicate) for run in runs]
     with pytest.raises(Killed):

@@ -66,7 +66,7 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
 
 
 def test_a_damaged_checkpoint_means_training_from_the_start(tmp_path):
-    """Training starts anew, says so in the notes, and ends with the same numbers."""
+    """Training starts again, says so in the notes, and ends with the same numbers."""
     run = small.run()
     first = trained(run, tmp_path)
     path = tmp_path / FILE_NAME

@@ -119,7 +119,7 @@ def test_splits_and_seeds_differ():
 
 
 def test_a_longer_text_begins_with_the_shorter_one():
-    """The length of a split draws neither the language nor the text anew."""
+    """The length of a split draws neither the language nor the text again."""
     short = synthetic.sample_text(small.corpus(), "train")
     longer = small.corpus(tokens={"train": 700, "valid": 9, "test": 9})
     assert np.array_equal(synthetic.sample_text(longer, "train")[:600], short)

@@ -229,7 +229,7 @@ def test_where_all_diverge_nothing_is_chosen(tmp_path):
 
 
 def test_a_run_that_fails_stops_the_choice_and_not_what_is_stored(tmp_path, monkeypatch):
-    """The others are kept; mended, the same search trains the one that is missing, and ends."""
+    """The others are kept; fixed, the same search trains the one that is missing, and ends."""
     from repro.trainers.language_model import training
 
     loaded = search(tmp_path, stages=cross(recipe__learning_rate=[2, 5]), seeds=1)

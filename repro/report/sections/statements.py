@@ -292,7 +292,7 @@ def registration(document: Document) -> tuple[Block, ...]:
         many = fmt.number_of(part.earlier_processes, "other version")
         text = (
             f"{many} of this claim {'was' if part.earlier_processes == 1 else 'were'} looked at "
-            "before. Looking began anew with each version and no earlier look counts, but seeds "
+            "before. Looking started over with each version and no earlier look counts, but seeds "
             "that had been seen are looked at again."
         )
         blocks.append(Paragraph(text))

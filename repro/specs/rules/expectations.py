@@ -143,7 +143,7 @@ def _censored(claim: ScaledClaim) -> Iterator[Problem]:
 def _tasks(claim: ScaledClaim) -> Iterator[Problem]:
     """An arm has runs of several tasks, or of none, for all that reads it; only some evidence has.
 
-    So no expectation ever pools the runs of several tasks in silence.
+    So no expectation ever pools the runs of several tasks silently.
     """
     reading: dict[str, Expectation] = {}
     for steps, expectation in claim.placed():

@@ -43,7 +43,7 @@ class Attempts:
     cuts: tuple[Cut, ...] = ()
 
     def parts(self, content: bytes) -> Iterator[bytes]:
-        """What each attempt has written; one part where the program has begun its file anew.
+        """What each attempt has written; one part where the program has started its file over.
 
         Half a line, with which an attempt was cut off, is left out.
         """

@@ -139,7 +139,7 @@ class Checkpoint(CheckpointState):
 def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     """Replace the checkpoint in ``folder``, which is made if need be. Raises OSError.
 
-    What ``folder`` is in has to be there: a store that vanishes in mid-run is not made anew.
+    What ``folder`` is in has to be there: a store that vanishes in mid-run is not made again.
     """
     tensors = {
         f"{group}/{name}": tensor.detach().cpu().contiguous()
@@ -172,7 +172,7 @@ def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str 
         aside = path.with_name(DAMAGED_NAME)
         path.replace(aside)
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return None, f"{path} is damaged ({reason}); it is now {aside.name}, training starts anew"
+        return None, f"{path} is damaged ({reason}); it is now {aside.name}, training starts over"
     if checkpoint.run_key != run_key:
         raise StoreError(
             f"{path} belongs to another run\n"

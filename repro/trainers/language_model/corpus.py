@@ -124,7 +124,7 @@ def _normalised(log_VV: Matrix) -> Matrix:
 
 
 def _identity(spec: SyntheticCorpus, purpose: str) -> dict[str, object]:
-    """What a stream of the generator is keyed by: neither sharpness nor lengths draw it anew."""
+    """What a stream of the generator is keyed by: neither sharpness nor lengths redraw it."""
     keyed = {"generator", "seed", "vocabulary", "dimension", "components"}
     return {"language": spec.model_dump(include=keyed), "purpose": purpose}
 

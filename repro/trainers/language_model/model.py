@@ -202,7 +202,7 @@ class LstmLayer(Initialised):
         # biases, layers, dropout, train, bidirectional, batch_first; `train` keeps what the
         # backward pass needs, and there is no dropout of its own to switch off
         with warnings.catch_warnings():
-            # on a GPU: weights that are masked anew each time cannot be kept in one block
+            # on a GPU: weights that are masked each time cannot be kept in one block
             warnings.filterwarnings("ignore", "RNN module weights are not part of single")
             output_TBH, hidden, cell = torch.lstm(
                 x, before, rounded, True, 1, 0.0, train, False, False

@@ -1,7 +1,7 @@
 """What a seed controls: one stream of random numbers for each purpose, and initial values.
 
 Nothing but `STREAM_NAMES` is random, and the global generators of Python, numpy and torch are
-neither read nor changed. A stream is opened anew each epoch, so a training that goes on from
+neither read nor changed. A stream is reopened each epoch, so a training that goes on from
 a checkpoint needs no saved generator.
 
 All numbers are drawn by numpy's Philox, keyed by 128 bits of a SHA-256, and moved to the device:

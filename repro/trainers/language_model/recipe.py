@@ -123,7 +123,7 @@ class Stop(Spec):
     """Early stop: training ends once ``patience`` epochs in a row have set no new best.
 
     The best is the lowest validation loss of all epochs so far; an equal loss is no new best.
-    The count begins anew at the switch to averaging (the epochs after it are validated by the
+    The count restarts at the switch to averaging (the epochs after it are validated by the
     average, which has not been tried before). A stop before the switch ends training without
     it. Where there is fine-tuning, it follows.
     """

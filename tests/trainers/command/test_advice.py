@@ -88,7 +88,7 @@ def test_a_damaged_run_is_removed_and_trained_again(folder: Path) -> None:
     done = verify(folder)
     assert validity(folder) == "INVALID"
     ((text, command),) = advised(folder)
-    assert text == f"Remove {store.folder(key)} (its run is then trained anew)."
+    assert text == f"Remove {store.folder(key)} (its run is then trained again)."
     assert f"to do: {text.removesuffix('.')}: repro verify a.claim.yaml" in done.stdout
     shutil.rmtree(store.folder(key))
     assert followed(folder, command) == "VALID"

@@ -130,7 +130,7 @@ SPOILS = [
 )
 @pytest.mark.parametrize("resume", ["false", "true"])
 def test_a_spoilt_folder_fails_its_run_alone(folder: Path, spoils: str, resume: str) -> None:
-    """And not the execution, as if the store were out of reach; another attempt begins anew."""
+    """And not the execution, as if the store were out of reach; another attempt begins again."""
     spoilt = f"\nimport shutil\nif seed == 2:\n    {spoils}\n"
     program(folder, LEAVES + spoilt)
     change(folder, "  keep:", f"  resume: {resume}\n  keep:")
@@ -245,7 +245,7 @@ def test_a_number_that_nobody_measures_may_be_what_it_likes(folder: Path) -> Non
 
 
 def test_one_that_is_measured_is_a_divergence(folder: Path) -> None:
-    """What was kept of the run stays, and the same command makes nothing anew."""
+    """What was kept of the run stays, and the same command makes nothing again."""
     program(folder, LEAVES.replace("noise = ", "noise = float('nan') if seed == 2 else "))
     done = forced(folder)
     assert "Adam: 1 of 3 runs diverged" in done.stdout

@@ -103,7 +103,7 @@ def test_results_that_are_missing_or_lead_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["file", "jsonl"])
 def test_a_number_that_is_written_twice_is_refused(tmp_path: Path, form: str) -> None:
-    """Nobody knows which of the two is meant; to take the last would drop the first in silence."""
+    """Nobody knows which of the two is meant; to take the last would drop the first silently."""
     (tmp_path / "r").write_text('{"eval": {"x": 1, "x": 2}}\n', "utf-8")
     with pytest.raises(DataError, match="'x' stands there twice"):
         rows_of(Results(**{form: "{out}/r"}), {"out": str(tmp_path)}, tmp_path)

@@ -42,7 +42,7 @@ def assert_same(ours, theirs):
 
 
 def slow_beam(model, begin, beam):
-    """The same rule, hypothesis by hypothesis, each read anew from its beginning."""
+    """The same rule, hypothesis by hypothesis, each read again from its beginning."""
     live: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
     found: list[tuple[int, ...]] = []
     for _ in range(beam.longest):

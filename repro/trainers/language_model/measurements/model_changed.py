@@ -25,7 +25,7 @@ from repro.trainers.language_model.measurements.model_rank import (
 from repro.trainers.language_model.output.layer import OutputLayer
 
 Read = Callable[[], Iterable[Tensor]]
-"""All rows anew, in chunks (?, V)."""
+"""All rows, read again in chunks (?, V)."""
 
 
 def noisy_rank_of(

@@ -204,7 +204,7 @@ def counts_of(
     thresholds: Sequence[float],
     kept: SavedReading | None = None,
 ) -> tuple[float, dict[str, Any]]:
-    """Press rank and facts as ``rank_of``, without a spectrum; ``read(0)`` gives all rows anew.
+    """Press rank and facts as ``rank_of``, without a spectrum; ``read(0)`` gives all rows again.
 
     Counted at Press's threshold, ten times it, numpy's and each of ``thresholds``. On a processor
     by the kernel itself, in the room of one matrix of columns squared; on a GPU by the spectrum
