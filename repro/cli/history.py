@@ -70,8 +70,8 @@ def _dumped(found: Mapping[str, list[KeptVerdict]]) -> dict[str, Any]:
 
 def _say(claim: str, scale: str, verdicts: list[KeptVerdict]) -> None:
     """A row for each verdict: when (UTC), word, effect, what was changed."""
+    from repro.report.badges import at_scale
     from repro.report.flips import shown_number
-    from repro.report.words import at_scale
     from repro.schema.numbers import MINUS, moment
 
     rows = [("when (UTC)", "verdict", "effect", "what was changed")]

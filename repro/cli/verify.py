@@ -229,7 +229,7 @@ def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
 
 def end_with(verified: Verified, *, err: bool) -> int:
     """The exit code; print why it is what it is."""
-    from repro.judging.verdict import exit_code, verdict_of
+    from repro.judging.exit_status import exit_code, verdict_of
     from repro.report.flips import is_unexpected_flip
 
     code = exit_code(
@@ -254,7 +254,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     each is one line. A minus sign is that of ASCII, so that a number can be copied.
     """
     from repro.judging import reason
-    from repro.report import words
+    from repro.report import badges
     from repro.report.flips import flip
     from repro.schema.numbers import NO_BREAK, unbroken
     from repro.specs.claim import UNSCALED
@@ -263,7 +263,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     scaled = "" if scale == UNSCALED else f" ({scale})"
     head = f"{document.claim.id}{scaled}: {verdict.validity}, "
     word = verdict.conclusion or "no conclusion"
-    rate = words.error_rate(document)
+    rate = badges.error_rate(document)
     rest = f" ({unbroken(rate)})" if rate else ""
     if verdict.conclusion is not None and not verdict.as_expected:
         rest += " (not as expected)"
@@ -287,7 +287,7 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
 
     if flipped:
         console.print(Text(printable(flipped), "bold"), soft_wrap=True)
-    shown = Text(head).append(word, STYLES[words.short_word(document).tone]).append(rest)
+    shown = Text(head).append(word, STYLES[badges.short_word(document).tone]).append(rest)
     console.print(shown)
     width = max(console.width - 2, 20)
     for text in lines:
@@ -349,7 +349,7 @@ def tell_status(
 
 
 def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
-    from repro.judging.verdict import status_of, verdict_of
+    from repro.judging.exit_status import status_of, verdict_of
     from repro.report.flips import is_unexpected_flip
     from repro.schema.numbers import clean
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from statistics import median_low
 
 from repro.judging.document import CurvePart, Document
-from repro.report import words
+from repro.report import lookups
 from repro.report.blocks import Figure, LinePlot, Lines, Mark, lettered
 from repro.schema import numbers as fmt
 from repro.trainers.curve import CurveWords, TurnedWords
@@ -23,7 +23,7 @@ def curve_figures(document: Document) -> tuple[Figure, ...]:
     for i, key in enumerate(dict.fromkeys(curve.measurement for curve in document.curves)):
         number = "" if i == 0 else f"-{i + 1}"
         curves = [curve for curve in document.curves if curve.measurement == key]
-        said = words.spec_of(words.measurement_of(document, key)).curve_words
+        said = lookups.spec_of(lookups.measurement_of(document, key)).curve_words
         marks = _marks(document, curves, said.mark)
         figures.append(_curve_figure(document, curves, marks, f"curves{number}"))
         if said.turned is not None:
@@ -34,9 +34,9 @@ def curve_figures(document: Document) -> tuple[Figure, ...]:
 def _curve_words(document: Document, curves: list[CurvePart]) -> tuple[CurveWords, str]:
     """How the figures are worded, and what the measurement is called."""
     key = curves[0].measurement
-    measurement = words.measurement_of(document, key)
+    measurement = lookups.measurement_of(document, key)
     label = key if measurement is None else measurement.label
-    return words.spec_of(measurement).curve_words, label
+    return lookups.spec_of(measurement).curve_words, label
 
 
 def _curve_figure(document: Document, curves: list[CurvePart], marks: Marks, name: str) -> Figure:
@@ -44,8 +44,8 @@ def _curve_figure(document: Document, curves: list[CurvePart], marks: Marks, nam
     label = fmt.upper_first(measured)
     lines = tuple(
         Lines(
-            words.arm_label(document, curve.arm),
-            words.colour_of(document, curve.arm),
+            lookups.arm_label(document, curve.arm),
+            lookups.colour_of(document, curve.arm),
             tuple(tuple(sorted(zip(curve.settings, row, strict=True))) for row in curve.values),
             joined=not curve.apart,
         )
@@ -70,8 +70,8 @@ def _turned_figure(document: Document, curves: list[CurvePart], marks: Marks, na
     title = fmt.upper_first(f"{label}: {turned.title}")
     lines = tuple(
         Lines(
-            words.arm_label(document, curve.arm),
-            words.colour_of(document, curve.arm),
+            lookups.arm_label(document, curve.arm),
+            lookups.colour_of(document, curve.arm),
             tuple(_turned(curve.settings, row) for row in curve.values),
             joined=not curve.apart,
         )
@@ -115,9 +115,9 @@ def _mark(
     for curve, places in found:
         low, high = _place(min(places)), _place(max(places))
         median = "" if low == high else f", the line at {_place(median_low(places))}"
-        arm = words.arm_label(document, curve.arm)
+        arm = lookups.arm_label(document, curve.arm)
         text = f"{label}, {arm}: {fmt.span(low, high)}{median}"
-        marks.append(Mark(median_low(places), text, words.colour_of(document, curve.arm)))
+        marks.append(Mark(median_low(places), text, lookups.colour_of(document, curve.arm)))
     return marks
 
 
@@ -142,7 +142,7 @@ def _turned(
 
 def _turned_alt(document: Document, curve: CurvePart) -> str:
     """The counts at the largest and the least setting, as places."""
-    label = words.arm_label(document, curve.arm)
+    label = lookups.arm_label(document, curve.arm)
     if not curve.settings or not curve.values:
         return f"{label}: nothing to draw."
     said = []
@@ -155,7 +155,7 @@ def _turned_alt(document: Document, curve: CurvePart) -> str:
 
 def _curve_alt(document: Document, curve: CurvePart) -> str:
     """The curve in words: its counts at both ends and at the setting nearest the declared one."""
-    label = words.arm_label(document, curve.arm)
+    label = lookups.arm_label(document, curve.arm)
     if not curve.settings or not curve.values:
         return f"{label}: no curve."
     order = sorted(range(len(curve.settings)), key=curve.settings.__getitem__)

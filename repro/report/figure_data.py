@@ -19,7 +19,7 @@ from repro.judging.document import (
     Result,
     SummaryPart,
 )
-from repro.report import words
+from repro.report import lookups, palette
 from repro.report.blocks import (
     DotPanel,
     DotPlot,
@@ -42,7 +42,7 @@ from repro.schema import numbers as fmt
 
 def main_figure(document: Document) -> Figure | Paragraph:
     """Every seed of the measurement that most parts read, a dot each; words when nothing ran."""
-    decisive = words.decisive(document)
+    decisive = lookups.decisive(document)
     panels = _panels(document)[:1]
     points = [scatter_figure(document, result, "main") for result in decisive if result.points]
     scatters = tuple(each.plot for each in points if isinstance(each.plot, ScatterPlot))
@@ -72,7 +72,7 @@ def other_dots(document: Document) -> tuple[Figure, ...]:
 
 def _panels(document: Document) -> tuple[DotPanel, ...]:
     """A panel for each measurement that is read, that of most parts first."""
-    read = Counter(result.measurement for result in words.decisive(document))
+    read = Counter(result.measurement for result in lookups.decisive(document))
     shown = sorted(_shown_measurements(document), key=lambda m: -read[m.key])
     return tuple(_panel(document, m) for m in shown)
 
@@ -106,15 +106,15 @@ def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
 
 def _shown_measurements(document: Document) -> list[MeasurementPart]:
     """Those of the decisive expectations; an association is drawn as points instead."""
-    found = words.decisive(document)
+    found = lookups.decisive(document)
     keys = dict.fromkeys(result.measurement for result in found if not result.points)
-    shown = [m for m in (words.measurement_of(document, key) for key in keys) if m is not None]
+    shown = [m for m in (lookups.measurement_of(document, key) for key in keys) if m is not None]
     return shown or ([] if any(r.points for r in found) else list(document.measurements[:1]))
 
 
 def _along(document: Document, m: MeasurementPart) -> list[str]:
     """The arms of a declared trend or order of a measurement, in that order."""
-    for result in words.decisive(document):
+    for result in lookups.decisive(document):
         if result.measurement == m.key and result.ordered:
             return list(result.arms)
     return []
@@ -123,8 +123,8 @@ def _along(document: Document, m: MeasurementPart) -> list[str]:
 def _panel(document: Document, m: MeasurementPart) -> DotPanel:
     values = [r.values[m.key] for a in document.arms for r in a.replicates if m.key in r.values]
     values += [s.mean for a in document.arms for s in a.summaries if s.measurement == m.key]
-    ratio = any(r.scale == "ratio" and r.measurement == m.key for r in words.decisive(document))
-    log = (words.spec_of(m).bounded or ratio) and all(value > 0 for value in values)
+    ratio = any(r.scale == "ratio" and r.measurement == m.key for r in lookups.decisive(document))
+    log = (lookups.spec_of(m).bounded or ratio) and all(value > 0 for value in values)
     axis = f"{m.label}, {'logarithmic axis' if log else f'{m.better} is better'}"
     scale: Scale = "log" if log else "linear"
     place = {arm: i for i, arm in enumerate(_along(document, m))}
@@ -148,16 +148,16 @@ def _joined(
 def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale) -> DotRow:
     """A printed mean has one standard deviation either side, so that it misleads nobody."""
     values = tuple(r.values[m.key] for r in arm.replicates if m.key in r.values)
-    summary = words.summary_of(arm, m.key)
+    summary = lookups.summary_of(arm, m.key)
     mark: float | None = None
     spread: tuple[float, float] | None = None
-    if summary is not None and not words.without_mean(summary, m):
+    if summary is not None and not lookups.without_mean(summary, m):
         mark = summary.geometric_mean if scale == "log" and not arm.printed else summary.mean
         low, high = summary.mean - (summary.sd or 0.0), summary.mean + (summary.sd or 0.0)
         if arm.printed and summary.sd and (scale == "linear" or low > 0):
             spread = (low, high)
-    bound = float(arm.bound) if words.spec_of(m).bounded and arm.bound else None
-    note, colour = _row_note(summary, m, arm, scale), words.colour_of(document, arm.id)
+    bound = float(arm.bound) if lookups.spec_of(m).bounded and arm.bound else None
+    note, colour = _row_note(summary, m, arm, scale), lookups.colour_of(document, arm.id)
     return DotRow(arm.label, note, colour, values, mark, bound, spread)
 
 
@@ -166,20 +166,20 @@ def _row_note(summary: SummaryPart | None, m: MeasurementPart, arm: ArmPart, sca
         return "no value yet"
     if summary.low is None or summary.high is None:
         seeds = "" if summary.n is None else f", {fmt.number_of(summary.n, 'seed')}"
-        return f"{words.mean_and_sd(summary, m)}{seeds}, as printed"
-    low, high = words.value(summary.low, m), words.value(summary.high, m)
+        return f"{lookups.mean_and_sd(summary, m)}{seeds}, as printed"
+    low, high = lookups.value(summary.low, m), lookups.value(summary.high, m)
     n = summary.n or len(arm.replicates)
     if summary.low == summary.high:
         seeds = {1: "the only seed", 2: "both seeds"}.get(n, f"all {fmt.count(n)} seeds")
         note = f"{low} in {seeds}"
     elif scale == "log" and summary.geometric_mean is not None:
-        note = f"{fmt.span(low, high)}, geometric mean {words.value(summary.geometric_mean, m)}"
+        note = f"{fmt.span(low, high)}, geometric mean {lookups.value(summary.geometric_mean, m)}"
     else:
         runs = fmt.number_of(n, "seed")
         if arm.tasks:
             runs = f"{fmt.number_of(n, 'run')} of {fmt.number_of(arm.tasks, 'task')}"
-        note = f"{words.mean_and_sd(summary, m)}, {runs}"
-    bounded = words.spec_of(m).bounded and arm.bound
+        note = f"{lookups.mean_and_sd(summary, m)}, {runs}"
+    bounded = lookups.spec_of(m).bounded and arm.bound
     return f"{note}; bound {fmt.count(arm.bound or 0)}" if bounded else note
 
 
@@ -209,12 +209,12 @@ PERCENT = ("relative", "share")
 
 def effect_note(document: Document, result: Result) -> str:
     """`23.4 times, 90% interval from 20.1 times up: CONFIRMED`."""
-    digits = words.digits_of(document, result)
+    digits = lookups.digits_of(document, result)
     parts = []
     if result.effect is not None:
-        parts.append(words.effect(document, result, result.effect, result.scale))
+        parts.append(lookups.effect(document, result, result.effect, result.scale))
     if result.interval is not None:
-        parts.append(words.interval(result.interval, result.scale, digits))
+        parts.append(lookups.interval(result.interval, result.scale, digits))
     return f"{', '.join(parts) or 'no effect yet'}: {result.conclusion or 'no conclusion'}"
 
 
@@ -228,7 +228,7 @@ def limit_text(document: Document, result: Result, limit: LimitPart) -> str:
     shown += [100 * at, 100 * abs(at)] if result.scale in PERCENT else []
     if any(math.isclose(float(text), number, rel_tol=1e-9) for text in said for number in shown):
         return label
-    return f"{label} ({fmt.effect(at, result.scale, words.digits_of(document, result))})"
+    return f"{label} ({fmt.effect(at, result.scale, lookups.digits_of(document, result))})"
 
 
 def effect_row(document: Document, result: Result) -> EffectRow | None:
@@ -273,10 +273,10 @@ def _sides(document: Document, result: Result) -> tuple[Key, ...]:
     counts = [result.details.get(name) for name in ("wins", "losses")]
     if None in counts or len(result.arms) != 2:
         return ()
-    labels = [words.arm_label(document, arm) for arm in result.arms]
+    labels = [lookups.arm_label(document, arm) for arm in result.arms]
     return tuple(
         Key(f"{label} ahead: {n}", colour, "s")
-        for label, n, colour in zip(labels, counts, words.ARMS, strict=False)
+        for label, n, colour in zip(labels, counts, palette.ARMS, strict=False)
     )
 
 
@@ -289,12 +289,12 @@ FEW = 12
 def scatter_figure(document: Document, result: Result, name: str) -> Figure:
     """Points: x is the other measurement, y the expectation's own; a group an arm."""
     keys = (result.against or "", result.measurement)
-    found = [words.measurement_of(document, key) for key in keys]
+    found = [lookups.measurement_of(document, key) for key in keys]
     x, y = ("value" if measurement is None else measurement.label for measurement in found)
     groups = []
     for i, (arm, points) in enumerate(_by_arm(result).items()):
         shape = SHAPES[i % len(SHAPES)]
-        key = Key(words.arm_label(document, arm), words.colour_of(document, arm), shape)
+        key = Key(lookups.arm_label(document, arm), lookups.colour_of(document, arm), shape)
         counted = tuple((p.x, p.y) for p in points if p.counted)
         groups.append(
             ScatterGroup(key, counted, tuple((p.x, p.y) for p in points if not p.counted))
@@ -323,13 +323,13 @@ def _points_said(document: Document, result: Result) -> str:
             seed = "" if point.replicate is None else f", seed {point.replicate}"
             outside = "" if point.counted else ", outside the window"
             place = _place(document, result, [point])
-            said.append(f"{words.arm_label(document, point.arm)}{seed}: {place}{outside}.")
+            said.append(f"{lookups.arm_label(document, point.arm)}{seed}: {place}{outside}.")
     else:
         for arm, points in _by_arm(result).items():
             hollow = sum(not point.counted for point in points)
             outside = f", {fmt.count(hollow)} outside the window" if hollow else ""
             many, place = fmt.number_of(len(points), "point"), _place(document, result, points)
-            said.append(f"{words.arm_label(document, arm)}: {many}, {place}{outside}.")
+            said.append(f"{lookups.arm_label(document, arm)}: {many}, {place}{outside}.")
     return " ".join([*said, f"{effect_note(document, result)}."])
 
 
@@ -337,9 +337,9 @@ def _place(document: Document, result: Result, points: list[Point]) -> str:
     """`57.1 to 60.3 at 402`: where points lie, upwards and across."""
 
     def reach(key: str | None, values: list[float]) -> str:
-        measurement = words.measurement_of(document, key or "")
+        measurement = lookups.measurement_of(document, key or "")
         low, high = (
-            fmt.significant(end) if measurement is None else words.value(end, measurement)
+            fmt.significant(end) if measurement is None else lookups.value(end, measurement)
             for end in (min(values), max(values))
         )
         return fmt.span(low, high)
@@ -351,8 +351,8 @@ def _place(document: Document, result: Result, points: list[Point]) -> str:
 def times_to_target(document: Document) -> tuple[Figure, ...]:
     """A figure for each censored measurement that a decisive expectation reads."""
     figures: list[Figure] = []
-    for key in dict.fromkeys(result.measurement for result in words.decisive(document)):
-        measurement = words.measurement_of(document, key)
+    for key in dict.fromkeys(result.measurement for result in lookups.decisive(document)):
+        measurement = lookups.measurement_of(document, key)
         if measurement is not None and measurement.censored_at is not None:
             number = f"-{len(figures) + 1}" if figures else ""
             figures.append(
@@ -372,14 +372,14 @@ def _times_figure(
     values = {arm: times for arm, times in found.items() if times}
     lines = tuple(
         Lines(
-            words.arm_label(document, arm),
-            words.colour_of(document, arm),
+            lookups.arm_label(document, arm),
+            lookups.colour_of(document, arm),
             (not_there(times, budget),),
         )
         for arm, times in values.items()
     )
     title = fmt.upper_first(f"{measurement.label}: runs that are not there yet")
-    marks = (Mark(budget, f"budget, {words.value(budget, measurement).removeprefix('> ')}"),)
+    marks = (Mark(budget, f"budget, {lookups.value(budget, measurement).removeprefix('> ')}"),)
     plot = LinePlot(title, measurement.label, "share of runs", lines, upright=marks, scale="linear")
     caption = (
         "Each line is the share of an arm's runs that have not got there yet; what is left at the "
@@ -388,7 +388,7 @@ def _times_figure(
     alts = [f"{title}."]
     for arm, times in values.items():
         left = sum(time >= budget for time in times)
-        alts.append(f"{words.arm_label(document, arm)}: {left} of {len(times)} never.")
+        alts.append(f"{lookups.arm_label(document, arm)}: {left} of {len(times)} never.")
     return Figure(name, " ".join(alts), caption, plot)
 
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from repro.files import template
 from repro.judging.document import Document
-from repro.report import words
+from repro.report import palette
 from repro.report.blocks import Figure, PartGroup
 from repro.report.formats import PAGE, ReportFormat, builtin
 from repro.report.view import view
@@ -51,10 +51,10 @@ def render(name: str, **context: Any) -> str:
     environment.filters |= {"plain": _plain, "verbatim": _verbatim, "ours": _ours}
     return environment.get_template(name).render(
         icon=icon,
-        light=_variables(words.LIGHT),
-        dark=_variables(words.DARK),
-        print=_variables(words.PRINT),
-        drawn={name: words.PRINT[name] for name in words.DRAWN},
+        light=_variables(palette.LIGHT),
+        dark=_variables(palette.DARK),
+        print=_variables(palette.PRINT),
+        drawn={name: palette.PRINT[name] for name in palette.DRAWN},
         **context,
     )
 
@@ -91,7 +91,7 @@ def _verbatim(text: str) -> Markup:
 
 def icon(name: str) -> Markup:
     """The outline of an icon; the words next to it say the same."""
-    path = f'<path d="{words.ICONS[name]}"/>'
+    path = f'<path d="{palette.ICONS[name]}"/>'
     return Markup(f'<svg class="icon" viewBox="0 0 40 40" aria-hidden="true">{path}</svg>')  # noqa: S704 - our own constant
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from repro.judging import reason
 from repro.judging.document import Document, Result, SourcePart
-from repro.report import words
+from repro.report import badges, lookups
 from repro.report.blocks import Badge, Tone
 from repro.report.flips import last_flip
 from repro.schema import numbers as fmt
@@ -79,8 +79,8 @@ def line(document: Document, link: str = "") -> Line:
     printed = source if isinstance(source, SourcePart) else None
     number, interval, of = _number(document)
     flipped, flip = last_flip(history)
-    cautions = [fmt.clean(chip.badge.word) for chip in words.cautions(document)]
-    flags = [fmt.clean(words.FLAGS.get(flag.kind, flag.kind)) for flag in verdict.flags]
+    cautions = [fmt.clean(chip.badge.word) for chip in badges.cautions(document)]
+    flags = [fmt.clean(badges.FLAGS.get(flag.kind, flag.kind)) for flag in verdict.flags]
     return Line(
         id=fmt.clean(claim.id),
         title=fmt.clean(claim.title),
@@ -88,7 +88,7 @@ def line(document: Document, link: str = "") -> Line:
         paper=fmt.clean(printed.paper) if printed else "",
         cited=fmt.clean(printed.citation) if printed else "",
         folder=fmt.clean(PurePosixPath(claim.file).parent.as_posix()),
-        verdict=words.short_word(document),
+        verdict=badges.short_word(document),
         expected=fmt.clean(verdict.expected) or "CONFIRMED",
         as_expected=verdict.as_expected,
         number=number,
@@ -115,17 +115,17 @@ def _number(document: Document) -> tuple[str, str, str]:
     It is the first that came out as the claim did; of a claim that stays open although a part is
     contradicted alone, that part; of one without a conclusion the first.
     """
-    decisive, word = words.decisive(document), document.verdict.conclusion
+    decisive, word = lookups.decisive(document), document.verdict.conclusion
     alike = [each for each in decisive if each.conclusion == word]
     against = [each for each in decisive if each.conclusion == "CONTRADICTED"]
     result = next(iter(alike or against or decisive), None)
     if result is None or result.effect is None:
         return "", "", ""
-    scale, digits, ends = words.scale_of(result), words.digits_of(document, result), ""
-    number = words.effect(document, result, result.effect, scale)
+    scale, digits, ends = lookups.scale_of(result), lookups.digits_of(document, result), ""
+    number = lookups.effect(document, result, result.effect, scale)
     if result.interval is not None:
         ends = fmt.ends(result.interval.low, result.interval.high, scale, digits)
-    measured = words.measurement_of(document, result.measurement)
+    measured = lookups.measurement_of(document, result.measurement)
     label = result.effect_label.partition(":")[0]
     if result.scale != "none" and measured is not None:
         label = measured.label
@@ -137,7 +137,7 @@ def _chance_of(document: Document) -> float:
     concluded = document.verdict.conclusion is not None and document.verdict.validity == "VALID"
     if not concluded or document.family is not None:
         return 0.0
-    return max(map(_level, words.decisive(document)), default=0.0)
+    return max(map(_level, lookups.decisive(document)), default=0.0)
 
 
 def _level(result: Result) -> float:
@@ -175,7 +175,7 @@ def strip(row: Line, newest: datetime) -> tuple[Day, ...]:
         if not so_far or seen is None or seen.date() < day:
             days.append(Day(None, ""))
         else:
-            days.append(Day(words.BADGES[so_far[-1]][0], so_far[-1]))
+            days.append(Day(badges.BADGES[so_far[-1]][0], so_far[-1]))
     return tuple(days)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
 from repro.judging.document import Document, Result, VerdictPart
-from repro.report import words
+from repro.report import badges, lookups
 from repro.report.flips import flip, is_unexpected_flip
 from repro.report.formats import ReportFormat
 from repro.report.sections.analyses import agreement_of_analyses, several_analyses
@@ -32,7 +32,7 @@ def junit(document: Document) -> str:
     cases = [
         ("validity and controls", _checks_said(document), None),
         ("verdict of the claim", message, failure),
-        *(_expectation(document, result) for result in words.decisive(document)),
+        *(_expectation(document, result) for result in lookups.decisive(document)),
     ]
     if verdict.validity != "VALID":
         kind = "error" if verdict.validity == "INVALID" else "failure"
@@ -92,14 +92,14 @@ def _checks_said(document: Document) -> str:
     verdict = document.verdict
     reason = f": {verdict.validity_reason}" if verdict.validity_reason else ""
     controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
-    chips = [f"{chip.label}: {chip.badge.word}" for chip in words.cautions(document)]
+    chips = [f"{chip.label}: {chip.badge.word}" for chip in badges.cautions(document)]
     return "; ".join([f"{verdict.validity}{reason}", *controls, *chips])
 
 
 def _compared(verdict: VerdictPart, part: VerdictPart | Result) -> tuple[str, str]:
     """What the claim, or an expectation, comes to, and what was expected of it."""
     found = part.conclusion or verdict.validity
-    said = words.with_strength(found, part.strength)
+    said = badges.with_strength(found, part.strength)
     return found, f"expected {_expected(verdict)}, found {said}: {part.sentence}"
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from repro.expectations.base import pair
 from repro.judging.document import Document, Result
 from repro.judging.reason import DECIDED, Lean, leaning
-from repro.report import words
+from repro.report import badges, lookups
 from repro.report.blocks import Badge, PartGroup, PartRow, Parts
 from repro.report.figure_data import effect_axis
 from repro.schema import numbers as fmt
@@ -70,7 +70,7 @@ def _split(document: Document) -> tuple[list[Alike], list[Alike]]:
 def _merged(document: Document) -> list[Alike]:
     """Parts that differ in one arm alone, and read the same, stand together."""
     found: list[tuple[object, list[Result]]] = []
-    for result in words.decisive(document):
+    for result in lookups.decisive(document):
         reads = (
             _without_arms(document, result), result.measurement, _found(document, result),
             result.conclusion, [(limit.label, limit.value) for limit in result.limits],
@@ -95,7 +95,7 @@ def _one_arm_differs(alike: Sequence[Result], other: Result) -> bool:
 def _without_arms(document: Document, result: Result) -> str:
     text = result.statement
     for arm in result.arms:
-        text = text.replace(words.arm_label(document, arm), "\0")
+        text = text.replace(lookups.arm_label(document, arm), "\0")
     return text
 
 
@@ -104,13 +104,13 @@ def _claim(document: Document, alike: Alike) -> str:
     first = alike[0]
     statement = first.statement.removesuffix(".")
     if len(alike) == 1:
-        every = pair([words.arm_label(document, arm) for arm in first.arms])
+        every = pair([lookups.arm_label(document, arm) for arm in first.arms])
         many = len(first.arms) > MANY
         return statement.replace(every, f"{len(first.arms)} arms") if many else statement
     for place, arm in enumerate(first.arms):
-        names = [words.arm_label(document, result.arms[place]) for result in alike]
+        names = [lookups.arm_label(document, result.arms[place]) for result in alike]
         if len(set(names)) == len(alike):
-            label = words.arm_label(document, arm)
+            label = lookups.arm_label(document, arm)
             before, _, after = statement.rpartition(label)
             return f"{before}each of {pair(names)}{after}"
     return statement
@@ -124,11 +124,11 @@ def _found(document: Document, result: Result) -> tuple[str, str]:
         return (share, of[1] if of else "of seeds") if share else ("", "")
     effect = ""
     if result.effect is not None:
-        effect = words.effect(document, result, result.effect, result.scale)
+        effect = lookups.effect(document, result, result.effect, result.scale)
     if result.interval is None:
         return effect, ""
     low, high, level = result.interval.low, result.interval.high, result.interval.level
-    ends = fmt.ends(low, high, result.scale, words.digits_of(document, result))
+    ends = fmt.ends(low, high, result.scale, lookups.digits_of(document, result))
     return effect, f"{ends} ({fmt.percent(level)})"
 
 
@@ -139,7 +139,7 @@ def _row(document: Document, alike: Alike) -> PartRow:
     axis = None
     if result.scale != "none" and (result.effect is not None or ends is not None):
         axis = effect_axis(document, result, [result.effect, *(ends or ())])
-    found = words.conclusion(result.conclusion)
+    found = badges.conclusion(result.conclusion)
     word = WORDS[result.conclusion]
     limits = [] if axis is None else [limit.label for limit in axis.limits]
     alt = "; ".join(filter(None, (f"{effect} {interval}".strip(), *limits, word)))
@@ -167,7 +167,7 @@ def _remark(result: Result) -> str:
 
 def _unit(document: Document, result: Result) -> tuple[object, str]:
     """What the axis of an effect is in, and its name; rows of one unit share an axis."""
-    measurement = words.measurement_of(document, result.measurement)
+    measurement = lookups.measurement_of(document, result.measurement)
     label = "value" if measurement is None else measurement.label
     names = {
         "difference": f"difference in {label}",
@@ -206,4 +206,4 @@ def _note(document: Document, results: Sequence[Result]) -> str:
     """One line: what is drawn, and how often such tests err."""
     shaded = any(r.scale != "none" and r.claimed != "none" and r.limits for r in results)
     said = ["Shaded: what is claimed; dashed: its limit."] if shaded else []
-    return " ".join(filter(None, [*said, fmt.sentence(words.error_rate(document))]))
+    return " ".join(filter(None, [*said, fmt.sentence(badges.error_rate(document))]))

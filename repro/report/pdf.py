@@ -17,7 +17,7 @@ import typst
 
 from repro.files import template
 from repro.judging.document import Document
-from repro.report import words
+from repro.report import palette
 from repro.report.blocks import ReportView
 from repro.report.figures import draw
 from repro.report.figures.bars import bars
@@ -58,7 +58,7 @@ def compiler(document: Document, written: Sequence[ReportFormat]) -> typst.Compi
     section = settings_and_methods(tidied(document), written)
     shown = replace(view(document), sections=(section,))
     sources: Any = _sources(shown)
-    return typst.Compiler(sources, font_paths=[str(words.fonts())], ignore_system_fonts=True)
+    return typst.Compiler(sources, font_paths=[str(palette.fonts())], ignore_system_fonts=True)
 
 
 PDF = ReportFormat("report.pdf", pdf, label="PDF", with_links=pdf_with_links)
@@ -67,7 +67,7 @@ PDF = ReportFormat("report.pdf", pdf, label="PDF", with_links=pdf_with_links)
 def _sources(shown: ReportView) -> dict[str, bytes]:
     """The files that Typst sets, by name: the template, its data, figures, intervals and icons."""
     texts: dict[str, str] = {}
-    data = _printable(asdict(shown)) | {"palette": words.PRINT, "drawings": {}, "bars": []}
+    data = _printable(asdict(shown)) | {"palette": palette.PRINT, "drawings": {}, "bars": []}
     for figure in shown.figures():
         drawn = {f"{figure.name}-{i}.svg": each for i, each in enumerate(draw(figure, paper=True))}
         data["drawings"][figure.name] = list(drawn)
@@ -79,15 +79,15 @@ def _sources(shown: ReportView) -> dict[str, bytes]:
         texts |= {name: each for name, each in drawn.items() if each}
     texts = {name: _in_face(drawing) for name, drawing in texts.items()}
     texts |= {"main.typ": template("report.typ"), "view.json": json.dumps(data)}
-    for icon, path in words.ICONS.items():
-        for tone in words.TONES:
-            texts[f"icon-{icon}-{tone}.svg"] = _icon(path, words.PRINT[tone])
+    for icon, path in palette.ICONS.items():
+        for tone in palette.TONES:
+            texts[f"icon-{icon}-{tone}.svg"] = _icon(path, palette.PRINT[tone])
     return {name: text.encode() for name, text in texts.items()}
 
 
 def _in_face(drawing: str) -> str:
     """A drawing whose words are in the face of the text around it."""
-    faced = words.spelled(drawing).replace(f"'{words.FACE}'", f"'{FACE}', '{words.FACE}'")
+    faced = palette.spelled(drawing).replace(f"'{palette.FACE}'", f"'{FACE}', '{palette.FACE}'")
     return faced.replace("<svg ", f'<svg font-family="{FACE}" ', 1)
 
 
@@ -108,7 +108,7 @@ def _breakable(text: str) -> str:
     """
     parts = text.split(" ")
     letters = sum(len(part) for part in parts if len(part) > LONG_WORD)
-    mark = BREAK if letters <= ENDLESS else words.INVISIBLE
+    mark = BREAK if letters <= ENDLESS else palette.INVISIBLE
     return " ".join(mark.join(part) if len(part) > LONG_WORD else part for part in parts)
 
 
@@ -117,9 +117,9 @@ def _printable(value: Any, key: str = "") -> Any:
         if key in ("block", "kind", "name", "tone", "icon"):
             return value
         if key == "alt":
-            return words.spelled(value)
+            return palette.spelled(value)
         text = value if key == "command" else _DIGEST.sub(r"\1", fmt.unbroken(value))
-        return _breakable(words.spelled(text))
+        return _breakable(palette.spelled(text))
     if isinstance(value, dict):
         return {k: _printable(v, k) for k, v in value.items() if k not in ("plot", "axis")}
     return [_printable(item) for item in value] if isinstance(value, list | tuple) else value

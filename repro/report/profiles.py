@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, quantiles
 
 from repro.judging.document import ArmPart, Document, MeasurementPart
-from repro.report import words
+from repro.report import lookups
 from repro.report.blocks import (
     AnalysisRow,
     EffectAxis,
@@ -27,15 +27,15 @@ def profiles(document: Document) -> tuple[Figure, ...]:
     """A figure for each measurement of which a decisive expectation is over tasks."""
     arms = {arm.id: arm for arm in document.arms if arm.tasks}
     figures: list[Figure] = []
-    for key in dict.fromkeys(result.measurement for result in words.decisive(document)):
+    for key in dict.fromkeys(result.measurement for result in lookups.decisive(document)):
         named = dict.fromkeys(
             arm
-            for result in words.decisive(document)
+            for result in lookups.decisive(document)
             if result.measurement == key
             for arm in result.arms
             if arm in arms
         )
-        measurement = words.measurement_of(document, key)
+        measurement = lookups.measurement_of(document, key)
         values = {name: _by_task(arms[name], key) for name in named}
         if measurement is not None and values and all(values.values()):
             number = f"-{len(figures) + 1}" if figures else ""
@@ -50,9 +50,9 @@ TASKS = 30
 def by_task(document: Document) -> Figure | None:
     """The difference of two arms in every task, the largest first; None without tasks."""
     tasks = {arm.id for arm in document.arms if arm.tasks}
-    over = (r for r in words.decisive(document) if len(r.arms) == 2 and tasks.issuperset(r.arms))
+    over = (r for r in lookups.decisive(document) if len(r.arms) == 2 and tasks.issuperset(r.arms))
     result = next(over, None)
-    measurement = None if result is None else words.measurement_of(document, result.measurement)
+    measurement = None if result is None else lookups.measurement_of(document, result.measurement)
     if result is None or measurement is None:
         return None
     arms = {arm.id: arm for arm in document.arms}
@@ -111,8 +111,8 @@ def _figure(
     ends = every[0], every[-1]
     lines = tuple(
         Lines(
-            words.arm_label(document, arm),
-            words.colour_of(document, arm),
+            lookups.arm_label(document, arm),
+            lookups.colour_of(document, arm),
             (_staircase(tasks, ends, higher=higher),),
         )
         for arm, tasks in values.items()
@@ -127,10 +127,11 @@ def _figure(
     alts = [f"{title}."]
     for arm, tasks in values.items():
         shares = [
-            f"{fmt.share(profile(tasks, at, higher=higher))} {side} {words.value(at, measurement)}"
+            f"{fmt.share(profile(tasks, at, higher=higher))} {side} "
+            f"{lookups.value(at, measurement)}"
             for at in (quantiles(every) if len(every) > 1 else every)
         ]
-        alts.append(f"{words.arm_label(document, arm)}: {', '.join(shares)}.")
+        alts.append(f"{lookups.arm_label(document, arm)}: {', '.join(shares)}.")
     return Figure(name, " ".join(alts), caption, plot)
 
 

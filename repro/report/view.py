@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from repro.judging import reason
 from repro.judging.document import AuthorPart, Document, SourcePart, VerdictPart
-from repro.report import words
+from repro.report import badges
 from repro.report.blocks import Badge, Chip, Figure, Paragraph, ReportView
 from repro.report.flips import flip
 from repro.report.parts import parts
@@ -26,7 +26,7 @@ from repro.specs.claim import UNSCALED
 
 def view(document: Document) -> ReportView:
     d: Document = tidied(document)
-    verdict = words.headline(d)
+    verdict = badges.headline(d)
     source = d.claim.source
     first, *more = main_figures(d)
     return ReportView(
@@ -34,7 +34,7 @@ def view(document: Document) -> ReportView:
         paper=_paper(source),
         over=f"Verdict on this claim · {seeds(d)} · {fmt.date(d.provenance.created)}",
         scale=_scale(d),
-        running=f"{d.claim.id}{words.at_scale(d.scale.name)}",
+        running=f"{d.claim.id}{badges.at_scale(d.scale.name)}",
         title=d.claim.title,
         quote=source.quote if isinstance(source, SourcePart) else "",
         citation=_citation(d),
@@ -139,22 +139,22 @@ def _chips(document: Document) -> tuple[Chip, ...]:
     verdict = document.verdict
     chips = []
     if verdict.validity == "VALID":
-        checked = words.checked(document).rstrip(".")
+        checked = badges.checked(document).rstrip(".")
         chips.append(Chip("Validity", Badge(f"valid, {checked}", "good", "check")))
         if isinstance(document.claim.source, SourcePart):
-            chips.append(Chip("Agreement with the paper", words.agreement(document)))
+            chips.append(Chip("Agreement with the paper", badges.agreement(document)))
     if verdict.conclusion is not None and (word := _unexpected(verdict)):
         chips.append(Chip("Outcome", word))
     chips += [
-        Chip(f"Control: {c.statement}", Badge(f"{c.state}: {c.measured}", *words.BADGES[c.state]))
+        Chip(f"Control: {c.statement}", Badge(f"{c.state}: {c.measured}", *badges.BADGES[c.state]))
         for c in document.canaries
         if c.state != "passed"
     ]
     for kind in dict.fromkeys(flag.kind for flag in verdict.flags):
-        chips.append(Chip("Flag", Badge(words.FLAGS.get(kind, kind), "warn", "alarm")))
+        chips.append(Chip("Flag", Badge(badges.FLAGS.get(kind, kind), "warn", "alarm")))
     said = {chip.badge.word for chip in chips}
-    others = (chip for chip in words.cautions(document) if chip.badge.word not in said)
-    return (*chips, *(chip for chip in others if chip.badge.word != words.EXPLORATORY))
+    others = (chip for chip in badges.cautions(document) if chip.badge.word not in said)
+    return (*chips, *(chip for chip in others if chip.badge.word != badges.EXPLORATORY))
 
 
 def _unexpected(verdict: VerdictPart) -> Badge | None:

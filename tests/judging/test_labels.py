@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.report.words import title_of
+from repro.report.lookups import title_of
 from tests.judging.made import LOSS, judged, made
 from tests.judging.test_kinds import HIGH, LOW, difference
 

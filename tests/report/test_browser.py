@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from repro.judging.document import Document
-from repro.report.words import DARK, DRAWN, LIGHT, PRINT
+from repro.report.palette import DARK, DRAWN, LIGHT, PRINT
 from repro.report.write import document_text, write_index
 from tests.report.cases import all_documents
 from tests.report.documents import with_nights

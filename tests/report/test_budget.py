@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from repro.judging import reason
-from repro.report import words
+from repro.report import lookups
 from repro.report.html import html
 from repro.report.view import view
 from repro.report.write import read_document
@@ -40,7 +40,7 @@ def sheet(browser: Browser) -> Iterator[Page]:
 def test_budget(path: Path, sheet: Page, tmp_path: Path) -> None:
     """One part has 500 words and 3.5 screens, several have 650 and 4; on a phone 5.5 screens."""
     document = read_document(path)
-    several = len(words.decisive(document)) > 1
+    several = len(lookups.decisive(document)) > 1
     shown = view(document)
     assert len(f"{shown.verdict.word} {shown.sentence}".split()) <= reason.MOST
     place = tmp_path / "report.html"

@@ -21,8 +21,8 @@ from repro.report.blocks import (
 )
 from repro.report.figures import draw
 from repro.report.figures.canvas import axis, text_width, ticks, wrap
+from repro.report.palette import DRAWN, PRINT
 from repro.report.view import view
-from repro.report.words import DRAWN, PRINT
 from repro.schema import numbers as fmt
 from tests.report.cases import all_documents
 

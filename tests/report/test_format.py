@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from repro.expectations.base import IntervalPart
 from repro.judging.document import MeasurementPart, SummaryPart
-from repro.report import words
+from repro.report import lookups
 from repro.schema import numbers as fmt
 
 PPL = MeasurementPart(key="p", label="perplexity", kind="perplexity", better="lower", digits=2)
@@ -67,7 +67,7 @@ def test_significant(number: float, text: str) -> None:
 )
 def test_interval(low: float | None, high: float | None, scale: str, text: str) -> None:
     """An interval names its level, and says in words which end is absent."""
-    assert words.interval(IntervalPart(low=low, high=high, level=0.9), scale, 2) == text
+    assert lookups.interval(IntervalPart(low=low, high=high, level=0.9), scale, 2) == text
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_mean_and_sd() -> None:
     one = SummaryPart(
         measurement="p", n=1, mean=57.3, sd=None, geometric_mean=None, low=57.3, high=57.3
     )
-    assert words.mean_and_sd(one, PPL) == "57.30"
-    assert words.mean_and_sd(one.model_copy(update={"sd": 0.126}), PPL) == "57.30 ± 0.13"
-    assert words.mean_and_sd(one.model_copy(update={"sd": 0.44}), RANK) == "57 ± 0.4"
+    assert lookups.mean_and_sd(one, PPL) == "57.30"
+    assert lookups.mean_and_sd(one.model_copy(update={"sd": 0.126}), PPL) == "57.30 ± 0.13"
+    assert lookups.mean_and_sd(one.model_copy(update={"sd": 0.44}), RANK) == "57 ± 0.4"
 
 
 def test_percent() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro.report.words import ARMS, DARK, DRAWN, LIGHT, PRINT, TONES
+from repro.report.palette import ARMS, DARK, DRAWN, LIGHT, PRINT, TONES
 
 THEMES = {"light": LIGHT, "dark": DARK, "print": PRINT}
 

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.image import imread
 
 from repro.judging.document import Document
-from repro.report import words
+from repro.report import lookups
 from repro.report.formats import builtin, rendered
 from repro.report.pdf import FACE, compiler, pdf
 from repro.report.write import read_document
@@ -109,7 +109,7 @@ def test_budget(path: Path) -> None:
     """One part has three pages at most, several have five; a key has twelve digits."""
     document = read_document(path)
     sheets = pypdf.PdfReader(BytesIO(pdf(document))).pages
-    assert len(sheets) <= (5 if len(words.decisive(document)) > 1 else 3)
+    assert len(sheets) <= (5 if len(lookups.decisive(document)) > 1 else 3)
     text = "\n".join(sheet.extract_text() for sheet in sheets)
     assert KEY.findall(text) == []
     assert "Settings and methods" in sheets[-1].extract_text()  # on one page

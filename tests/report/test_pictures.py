@@ -23,7 +23,7 @@ from repro.report.blocks import (
 )
 from repro.report.figures import draw
 from repro.report.figures.canvas import axis, ticks
-from repro.report.words import PRINT
+from repro.report.palette import PRINT
 
 WIDTHS = pytest.mark.parametrize("phone", [False, True])
 

@@ -10,9 +10,9 @@ import pytest
 from repro.judging.document import Document
 from repro.report.formats import builtin
 from repro.report.html import links as links_to
+from repro.report.palette import spelled
 from repro.report.parts import other_parts, parts
 from repro.report.view import view
-from repro.report.words import spelled
 from tests.report.cases import all_documents
 from tests.report.texts import page, page_text, pdf_text, squeezed, strings
 

@@ -10,7 +10,7 @@ import numpy as np
 from repro.report.blocks import Figure, LinePlot, Lines, Mark, lettered
 from repro.report.curve_figures import curve_figures
 from repro.report.figures import draw
-from repro.report.words import PRINT
+from repro.report.palette import PRINT
 from tests.report.documents import base, make
 
 SPECTRUM = np.geomspace(1, 1e-9, 300) ** 1.3

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from repro.report.blocks import EffectAxis, PartGroup, PartRow
 from repro.report.figures.canvas import Axis, ticks
 from repro.report.figures.forest import effect_axis
-from repro.report.words import PRINT
+from repro.report.palette import PRINT
 from repro.schema import numbers as fmt
 
 WIDTH, HEIGHT, SIZE = 300.0, 34.0, 12.0

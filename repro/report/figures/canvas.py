@@ -27,7 +27,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from repro.report.blocks import Key, Scale
-from repro.report.words import FACE, PRINT, spelled
+from repro.report.palette import FACE, PRINT, spelled
 from repro.schema import numbers as fmt
 
 LINE = 1.36

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from repro.judging.document import Document, MeasurementPart, SummaryPart
-from repro.report import words
+from repro.report import lookups
 from repro.report.blocks import (
     Block,
     Column,
@@ -72,7 +72,7 @@ def _expectations(document: Document) -> tuple[Block, ...]:
 
 def main_figures(document: Document) -> tuple[Figure | Paragraph, ...]:
     """Every seed a dot, or every task, and then the figure that matters for the kind."""
-    points = any(result.points for result in words.decisive(document))
+    points = any(result.points for result in lookups.decisive(document))
     curves = () if points else curve_figures(document)[:1]
     looks = [block for block in watching(document) if isinstance(block, Figure)]
     kinds = (*looks, *curves, *profiles(document), *times_to_target(document))
@@ -150,7 +150,7 @@ MEAN = "Mean ± sd"
 
 
 def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
-    summaries = [(arm.label, words.summary_of(arm, m.key)) for arm in document.arms]
+    summaries = [(arm.label, lookups.summary_of(arm, m.key)) for arm in document.arms]
     geometric = any(found and found.geometric_mean is not None for _, found in summaries)
     shown = ["Runs", "Mean over tasks"] if any(a.tasks for a in document.arms) else ["Seeds", MEAN]
     heads = [*shown, *(["Geometric mean"] if geometric else []), "Range"]
@@ -164,6 +164,6 @@ def _cells(summary: SummaryPart | None, m: MeasurementPart, *, geometric: bool) 
     if summary is None:
         return ("0", *([fmt.DASH] * (3 if geometric else 2)))
     middle = summary.geometric_mean
-    shown = [fmt.DASH if middle is None else words.value(middle, m)] if geometric else []
+    shown = [fmt.DASH if middle is None else lookups.value(middle, m)] if geometric else []
     n = "not printed" if summary.n is None else fmt.count(summary.n)
-    return (n, words.mean_and_sd(summary, m), *shown, words.value_range(summary, m))
+    return (n, lookups.mean_and_sd(summary, m), *shown, lookups.value_range(summary, m))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from repro.judging.document import Document, Result
 from repro.judging.document_parts import Analysis, Choice, Robustness
-from repro.report import words
+from repro.report import badges, lookups
 from repro.report.blocks import (
     AnalysisRow,
     Block,
@@ -48,10 +48,10 @@ def robustness(document: Document) -> tuple[Block, ...]:
     if not document.verdict.flags and document.verdict.conclusion is not None:
         blocks.append(Paragraph(_no_flag(document)))
     for number, parts in enumerate(_alike(several_analyses(document)), 1):
-        names = "; ".join(words.title_of(document, part.expectation) for part in parts)
+        names = "; ".join(lookups.title_of(document, part.expectation) for part in parts)
         blocks.append(Paragraph(agreement_of_analyses(parts[0]), f"{names}:"))
         blocks += _figure(document, parts[0], f"analyses-{number}")
-    left_out = [(r, item) for r in words.decisive(document) for item in r.left_out]
+    left_out = [(r, item) for r in lookups.decisive(document) for item in r.left_out]
     if left_out:
         same = fmt.count(sum(item.conclusion == result.conclusion for result, item in left_out))
         text = f"{same} of {fmt.count(len(left_out))} times the conclusion of a test is the same."
@@ -84,7 +84,7 @@ def _no_flag(document: Document) -> str:
     """What was tried and changes nothing, what could not be, and what else concludes otherwise."""
     parts = several_analyses(document)
     tried = [text for choice, text in COVERED.items() if _tried(parts, choice)]
-    decisive = words.decisive(document)
+    decisive = lookups.decisive(document)
     left_out = [result for result in decisive if result.left_out]
     if left_out and all(_together(document, result) for result in left_out):
         tried = [text.replace("turn", "turn, in every arm") for text in tried]
@@ -192,7 +192,7 @@ def _declared_first(part: Robustness) -> list[Analysis]:
 
 
 def _figure(document: Document, part: Robustness, name: str) -> list[Figure]:
-    result = words.result_of(document, part.expectation)
+    result = lookups.result_of(document, part.expectation)
     with_effect = [each for each in part.analyses if each.effect is not None]
     if result is None or result.scale == "none" or len(with_effect) < 2:
         return []
@@ -229,7 +229,7 @@ def drawn(analyses: list[Analysis]) -> list[Analysis]:
 
 
 def _row(analysis: Analysis) -> AnalysisRow:
-    badge = words.conclusion(analysis.conclusion)
+    badge = badges.conclusion(analysis.conclusion)
     ends = (analysis.low, analysis.high)
     note = "cannot be made" if analysis.refused else "in other units"
     return AnalysisRow(
@@ -250,19 +250,19 @@ def _alt(document: Document, result: Result, part: Robustness) -> str:
     for each in shown:
         effect = ""
         if each.effect is not None:
-            effect = f" {words.effect(document, result, each.effect, result.scale)},"
+            effect = f" {lookups.effect(document, result, each.effect, result.scale)},"
         said.append(f"{each.name}:{effect} {_row(each).word}.")
     return " ".join([*said, agreement_of_analyses(part)])
 
 
 def _table(document: Document, part: Robustness) -> TableBlock:
-    result = words.result_of(document, part.expectation)
-    scale, digits = words.scale_of(result), words.digits_of(document, result)
+    result = lookups.result_of(document, part.expectation)
+    scale, digits = lookups.scale_of(result), lookups.digits_of(document, result)
     rows = []
     for each in _declared_first(part):
         effect = fmt.DASH
         if each.effect is not None:
-            effect = words.effect(document, result, each.effect, scale)
+            effect = lookups.effect(document, result, each.effect, scale)
         ends = fmt.DASH
         if (each.low, each.high) != (None, None):
             ends = fmt.ends(each.low, each.high, scale, digits)
@@ -274,7 +274,7 @@ def _table(document: Document, part: Robustness) -> TableBlock:
         *numbers("Effect", "Interval", "p"),
         *texts("Conclusion"),
     )
-    caption = f"{words.title_of(document, part.expectation)}: all {fmt.count(len(rows))} analyses"
+    caption = f"{lookups.title_of(document, part.expectation)}: all {fmt.count(len(rows))} analyses"
     return TableBlock(caption, columns, tuple(rows))
 
 
@@ -282,10 +282,10 @@ def _left_out_table(document: Document, results: list[Result]) -> TableBlock:
     rows = []
     for result in results:
         role = "" if result.role == "decisive" else " (not counted)"
-        name = f"{words.title_of(document, result.id)}{role}"
+        name = f"{lookups.title_of(document, result.id)}{role}"
         together = _together(document, result)
         for arm in dict.fromkeys(item.arm for item in result.left_out):
-            which = "every arm" if together else words.arm_label(document, arm)
+            which = "every arm" if together else lookups.arm_label(document, arm)
             rows.append((name, which, _left_out_text(result, arm)))
     columns = texts("Expectation", "One seed left out of", "Conclusion")
     return TableBlock("Each seed left out in turn", columns, tuple(rows))

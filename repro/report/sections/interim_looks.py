@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from repro.judging.document import Document, Result
 from repro.judging.document_parts import ControlPart, LookPart, SequentialPart
-from repro.report import words
+from repro.report import badges, lookups
 from repro.report.blocks import (
     Block,
     Column,
@@ -27,7 +27,7 @@ def watching(document: Document) -> tuple[Block, ...]:
     """The looks of every expectation in words and as a picture, then the nights of a control."""
     blocks: list[Block] = []
     for number, part in enumerate(document.sequential, 1):
-        title = words.title_of(document, part.expectation)
+        title = lookups.title_of(document, part.expectation)
         blocks.append(Paragraph(looks_said(part), f"{title}:"))
         if part.order != "unknown":
             blocks += _figure(document, part, f"looks-{number}")
@@ -53,7 +53,7 @@ def looks_said(part: SequentialPart) -> str:
     if not part.looks:
         return "It has not been looked at yet."
     if part.order == "unknown":
-        return f"{_judged_once(part)} {words.STOPS[part.stop]}"
+        return f"{_judged_once(part)} {badges.STOPS[part.stop]}"
     bound = fmt.bound(part.bound)
     if part.method != "eprocess_t":
         rule = (
@@ -73,7 +73,7 @@ def looks_said(part: SequentialPart) -> str:
     said = [_times_said(part), rule]
     if part.crossing is not None:
         said.append(f"It was decided with {part.crossing} seeds, and that stands.")
-    return " ".join([*said, words.STOPS[part.stop]])
+    return " ".join([*said, badges.STOPS[part.stop]])
 
 
 def looks_title(document: Document) -> str:
@@ -105,7 +105,7 @@ def _times_said(part: SequentialPart) -> str:
 
 
 def _figure(document: Document, part: SequentialPart, name: str) -> list[Figure]:
-    result = words.result_of(document, part.expectation)
+    result = lookups.result_of(document, part.expectation)
     evidence = _evidence(part)
     sequence = [] if result is None else _sequence(document, part, result)
     if not evidence and not sequence:
@@ -160,8 +160,8 @@ def _sequence(document: Document, part: SequentialPart, result: Result) -> list[
 
 
 def _table(document: Document, part: SequentialPart) -> TableBlock:
-    result = words.result_of(document, part.expectation)
-    scale, digits = words.scale_of(result), words.digits_of(document, result)
+    result = lookups.result_of(document, part.expectation)
+    scale, digits = lookups.scale_of(result), lookups.digits_of(document, result)
     with_e = any(look.e is not None for look in part.looks)
     rows = []
     for look in part.looks:
@@ -170,7 +170,7 @@ def _table(document: Document, part: SequentialPart) -> TableBlock:
         rows.append((fmt.count(look.seeds), *e, fmt.bare_p(look.p), ends, look.conclusion))
     heads = ("Seeds", *(["e"] if with_e else []), "p", "Where the effect may lie")
     columns = (*numbers(*heads), Column("Conclusion"))
-    caption = f"{words.title_of(document, part.expectation)}: every look"
+    caption = f"{lookups.title_of(document, part.expectation)}: every look"
     return TableBlock(caption, columns, tuple(rows))
 
 

@@ -15,7 +15,7 @@ from repro.judging.document import (
     VerdictPart,
 )
 from repro.judging.document_parts import VariationPart
-from repro.report import words
+from repro.report import lookups
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
 from repro.schema import numbers as fmt
 from repro.specs.claim import UNSCALED
@@ -87,7 +87,7 @@ def _scatter_sources(document: Document) -> Iterator[Block]:
             yield TableBlock(caption, columns, rows)
         for part in parts:
             if part.refused:
-                label = words.arm_label(document, part.arm)
+                label = lookups.arm_label(document, part.arm)
                 yield Paragraph(f"{fmt.upper_first(m.label)}, {label}: {part.refused}.")
     if any(not part.refused for part in document.variation):
         yield Paragraph(
@@ -97,7 +97,7 @@ def _scatter_sources(document: Document) -> Iterator[Block]:
 
 
 def _components(document: Document, part: VariationPart) -> Iterator[tuple[str, ...]]:
-    label = words.arm_label(document, part.arm)
+    label = lookups.arm_label(document, part.arm)
     for each in part.sources:
         times = fmt.DASH
         if each.low is not None:
@@ -296,7 +296,7 @@ def _run_rows(document: Document, arm: ArmPart) -> list[tuple[str, ...]]:
     rows = []
     for run in arm.replicates:
         values = [
-            words.value(run.values[m.key], m) if m.key in run.values else fmt.DASH
+            lookups.value(run.values[m.key], m) if m.key in run.values else fmt.DASH
             for m in document.measurements
         ]
         seconds = document.provenance.run_seconds.get(run.key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from repro.judging.document import Document
-from repro.report import words
+from repro.report import badges, lookups
 from repro.report.blocks import Block, Column, Pairs, Paragraph, Section, TableBlock
 from repro.report.figure_data import limit_text
 from repro.report.formats import ReportFormat
@@ -53,8 +53,8 @@ HOLDS = {
 def _judged(document: Document) -> Iterator[tuple[str, str]]:
     """When it was declared, and each test and limit of what decides it, once."""
     if document.registration is not None:
-        yield "Declared", words.REGISTRATIONS[document.registration.state]
-    decisive = words.decisive(document)
+        yield "Declared", badges.REGISTRATIONS[document.registration.state]
+    decisive = lookups.decisive(document)
     tests = [f"{each.test}, at level α = {fmt.setting(each.alpha)}" for each in decisive]
     yield from _few("Test", tests, TESTS)
     found = [formula(each.test) for each in decisive]

@@ -10,7 +10,7 @@ from repro.judging.document_parts import (
     RegistrationPart,
     ReplicationPart,
 )
-from repro.report import words
+from repro.report import badges, lookups
 from repro.report.blocks import (
     Block,
     Column,
@@ -36,7 +36,7 @@ def expectations(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for number, result in enumerate(_ordered(document), 1):
         role = "decides" if result.role == "decisive" else "context, not counted"
-        badge = words.conclusion(result.conclusion, result.strength)
+        badge = badges.conclusion(result.conclusion, result.strength)
         blocks.append(StatementBlock(result.statement, badge, role, result.sentence, ()))
         if result.points and result.role != "decisive":
             blocks.append(scatter_figure(document, result, f"points-{number}"))
@@ -65,24 +65,24 @@ def _ordered(document: Document) -> list[Result]:
 
 def _declared(document: Document, result: Result) -> list[tuple[str, str]]:
     keys = [result.measurement, *([] if result.against is None else [result.against])]
-    found = [(key, words.measurement_of(document, key)) for key in keys]
+    found = [(key, lookups.measurement_of(document, key)) for key in keys]
     names = [key if measurement is None else measurement.label for key, measurement in found]
     return [
         ("Expectation", f"{result.id} ({fmt.plain_name(result.kind)})"),
         ("Measurement" if len(names) == 1 else "Measurements", " and ".join(names)),
-        ("Arms", ", ".join(words.arm_label(document, arm) for arm in result.arms)),
+        ("Arms", ", ".join(lookups.arm_label(document, arm) for arm in result.arms)),
         ("Test", f"{result.test}, at level α = {fmt.setting(result.alpha)}"),
     ]
 
 
 def _measured(document: Document, result: Result) -> list[tuple[str, str]]:
-    scale, digits = words.scale_of(result), words.digits_of(document, result)
+    scale, digits = lookups.scale_of(result), lookups.digits_of(document, result)
     pairs = []
     if result.effect is not None:
-        effect = words.effect(document, result, result.effect, scale)
+        effect = lookups.effect(document, result, result.effect, scale)
         pairs.append((fmt.upper_first(result.effect_label), effect))
     if result.interval is not None:
-        pairs.append(("Interval", words.interval(result.interval, scale, digits)))
+        pairs.append(("Interval", lookups.interval(result.interval, scale, digits)))
     for limit in result.limits:
         why = f": {limit.why}" if limit.why else ""
         pairs.append(("Limit", limit_text(document, result, limit) + why))
@@ -100,7 +100,7 @@ def _evidence(document: Document, result: Result) -> list[tuple[str, str]]:
         pairs.append(("Evidence for the claim", said))
     smallest = result.smallest_confirmable_margin
     if smallest is not None:
-        text = fmt.size(smallest, result.scale, words.digits_of(document, result))
+        text = fmt.size(smallest, result.scale, lookups.digits_of(document, result))
         pairs.append(("Smallest confirmable margin", text))
     levels = [level for level in document.levels if level.expectation == result.id]
     return pairs + [(_level_of(level), level_said(level)) for level in levels]
@@ -131,22 +131,22 @@ def published(document: Document) -> tuple[Block, ...]:
 
 
 def _published_table(document: Document, printed: PublishedPart) -> TableBlock:
-    result = words.result_of(document, printed.expectation)
+    result = lookups.result_of(document, printed.expectation)
     key = "" if result is None else result.measurement
-    measurement = words.measurement_of(document, key)
+    measurement = lookups.measurement_of(document, key)
     rows = []
     for theirs in printed.arms:
         arm = next((arm for arm in document.arms if arm.id == theirs.arm), None)
-        ours = None if arm is None else words.summary_of(arm, key)
+        ours = None if arm is None else lookups.summary_of(arm, key)
         text = "not measured"
         if arm is not None and arm.printed:
             text = "the printed one"
         elif ours is not None and measurement is not None:
-            text = words.mean_and_sd(ours, measurement)
+            text = lookups.mean_and_sd(ours, measurement)
         mean = fmt.signed(f"{theirs.mean} ± {theirs.sd}" if theirs.sd else theirs.mean)
         seeds = "not printed" if theirs.n is None else fmt.count(theirs.n)
-        rows.append((words.arm_label(document, theirs.arm), mean, seeds, text))
-    caption = f"{words.title_of(document, printed.expectation)}: printed beside ours"
+        rows.append((lookups.arm_label(document, theirs.arm), mean, seeds, text))
+    caption = f"{lookups.title_of(document, printed.expectation)}: printed beside ours"
     columns = (Column("Arm"), *numbers("Printed", "Printed seeds", "Ours at this scale"))
     return TableBlock(caption, columns, tuple(rows))
 
@@ -154,13 +154,13 @@ def _published_table(document: Document, printed: PublishedPart) -> TableBlock:
 def _replication_table(
     document: Document, printed: PublishedPart, r: ReplicationPart
 ) -> TableBlock:
-    result = words.result_of(document, printed.expectation)
+    result = lookups.result_of(document, printed.expectation)
     in_units = result is not None and result.scale == r.scale
-    digits = (words.digits_of if in_units else words.measured_digits)(document, result)
+    digits = (lookups.digits_of if in_units else lookups.measured_digits)(document, result)
     rows = (*_effects(r, digits), *_measures(r, digits), *_together(r, digits))
     columns = (Column("Measure"), Column("Value", "number"), Column("What it means"))
     caption = (
-        f"{words.title_of(document, printed.expectation)}: does it repeat what the paper found?"
+        f"{lookups.title_of(document, printed.expectation)}: does it repeat what the paper found?"
     )
     return TableBlock(caption, columns, rows)
 
@@ -228,7 +228,7 @@ def design(document: Document) -> tuple[Block, ...]:
     refused: list[Block] = []
     notes: list[Block] = []
     for part in document.design:
-        title = words.title_of(document, part.expectation)
+        title = lookups.title_of(document, part.expectation)
         if part.refused:
             refused.append(Paragraph(part.refused, f"{title} cannot be decided by this design:"))
         sd = f"The planned standard deviation is from {part.sd_source}." if part.sd_source else ""
@@ -243,7 +243,7 @@ def _design_table(document: Document) -> TableBlock:
         power = fmt.DASH if part.power is None else fmt.chance(part.power)
         sds = " and ".join(dict.fromkeys(fmt.significant(sd, 2) for sd in part.sd))
         rows.append((
-            words.title_of(document, part.expectation), fmt.count(part.seeds), sds or fmt.DASH,
+            lookups.title_of(document, part.expectation), fmt.count(part.seeds), sds or fmt.DASH,
             part.assumed_effect or fmt.DASH, power, _detectable(document, part),
             *(fmt.DASH if n is None else fmt.count(n) for n in (part.seeds_80, part.seeds_90)),
         ))  # fmt: skip
@@ -259,10 +259,10 @@ def _design_table(document: Document) -> TableBlock:
 
 
 def _detectable(document: Document, part: DesignPart) -> str:
-    result, found = words.result_of(document, part.expectation), part.minimum_detectable
+    result, found = lookups.result_of(document, part.expectation), part.minimum_detectable
     if found is None:
         return fmt.DASH
-    scale, digits = words.scale_of(result), words.digits_of(document, result)
+    scale, digits = lookups.scale_of(result), lookups.digits_of(document, result)
     if scale == "difference" and abs(found) < 10 ** (1 - digits):
         return fmt.significant(found)
     return fmt.size(found, scale, digits)
@@ -300,7 +300,7 @@ def registration(document: Document) -> tuple[Block, ...]:
 
 
 def _registered(part: RegistrationPart) -> str:
-    said = words.REGISTRATIONS[part.state]
+    said = badges.REGISTRATIONS[part.state]
     if not part.on_record:
         said += " This is not on record, because the store can only be read, or is not there."
     if part.edits or part.state in ("none", "exploratory"):
@@ -316,7 +316,7 @@ def family(document: Document) -> tuple[Block, ...]:
     part = document.family
     if part is None:
         return ()
-    name, good = words.FAMILIES[part.method]
+    name, good = badges.FAMILIES[part.method]
     why = f" Why they are one family: {part.why}" if part.why else ""
     many = fmt.number_of(len(part.members), "claim")
     text = f"This claim is judged together with others, {many} in all, by {name}. {good}{why}"

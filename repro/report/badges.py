@@ -1,88 +1,19 @@
-"""What all formats share: words, tones, icons, colours, fonts, and finding things in a document.
-
-matplotlib brings DejaVu Sans along, which covers Greek, Cyrillic, Arabic and signs. A PDF has no
-other face to fall back on, so what it lacks is spelled there as a code point, and figures leave
-room for that.
-
-A figure is drawn in the colours of paper; the style sheet of a page finds these and puts its
-variables in their place, so that one drawing serves light, dark and paper. Every text colour has
-a contrast of at least 4.5 on every ground that it is used on (a test computes it).
-"""
+"""Badges and short words of verdicts, flags and cautions: the same in every format."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from pathlib import Path
 
-from repro.expectations.base import IntervalPart
 from repro.judging import reason
 from repro.judging.document import (
-    ArmPart,
     Canary,
     Document,
-    MeasurementPart,
-    Result,
-    SummaryPart,
 )
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
+from repro.report.lookups import decisive, title_of
 from repro.schema import numbers as fmt
 from repro.specs.claim import UNSCALED
-from repro.trainers.measurement import MeasurementSpec
-from repro.trainers.table import MEASUREMENTS
-
-FACE = "DejaVu Sans"
-INVISIBLE = "\N{ZERO WIDTH SPACE}"
-
-
-def fonts() -> Path:
-    import matplotlib as mpl  # noqa: PLC0415 - a document is read without it
-
-    return Path(mpl.get_data_path()) / "fonts" / "ttf"
-
-
-@lru_cache(maxsize=1)
-def _covered() -> frozenset[str]:
-    from matplotlib.ft2font import FT2Font  # noqa: PLC0415 - as above
-
-    face = FT2Font(str(fonts() / "DejaVuSans.ttf"))
-    return frozenset(chr(code) for code in face.get_charmap())
-
-
-def spelled(text: str) -> str:
-    """The text with every character that the face lacks as its code point."""
-    if text.isascii():
-        return text
-    covered = _covered()
-    return "".join(
-        c if c.isascii() or c in covered or c == INVISIBLE else f"[U+{ord(c):04X}]" for c in text
-    )
-
-
-LIGHT = {
-    "page": "#fcfcfa", "ink": "#1a1c20", "muted": "#565c66", "rule": "#dcdfe3", "card": "#f2f3f1",
-    "accent": "#0b5a9c", "good": "#0f6244", "good-bg": "#e3f2ea", "warn": "#8a4300",
-    "warn-bg": "#fcefdd", "bad": "#a11d2b", "bad-bg": "#fbe9e8", "plain": "#3f4a5a",
-    "plain-bg": "#e9edf2", "arm-1": "#0b5a9c", "arm-2": "#9a4b00", "arm-3": "#0f6b4b",
-    "arm-4": "#77359c", "region": "#d9ecdf",
-}  # fmt: skip
-
-DARK = {
-    "page": "#14161a", "ink": "#e9e9e5", "muted": "#a9afb9", "rule": "#363a41", "card": "#1e2126",
-    "accent": "#84bdf0", "good": "#82d6b1", "good-bg": "#14302a", "warn": "#f2b873",
-    "warn-bg": "#362711", "bad": "#ff9f9a", "bad-bg": "#3c1a1d", "plain": "#b9c6d8",
-    "plain-bg": "#232a34", "arm-1": "#84bdf0", "arm-2": "#f2b06a", "arm-3": "#82d6b1",
-    "arm-4": "#d3aef3", "region": "#1d3a31",
-}  # fmt: skip
-
-PRINT = LIGHT | {"page": "#ffffff", "ink": "#000000", "muted": "#444444", "card": "#ffffff"}
-TONES = ("good", "warn", "bad", "plain")
-ARMS = ("arm-1", "arm-2", "arm-3", "arm-4")
-
-DRAWN = ("page", "ink", "muted", "rule", "region", *TONES, *ARMS)
-"""The colours of figures; no two of them are the same on paper."""
-
 
 BADGES: dict[str, tuple[Tone, str]] = {
     "CONFIRMED": ("good", "check"),
@@ -105,7 +36,10 @@ BADGES: dict[str, tuple[Tone, str]] = {
     "failed": ("bad", "cross"),
     "missing": ("plain", "part"),
 }
+
+
 """Tone and icon of conclusions, of validity, of agreement with a paper, and of controls."""
+
 
 STOPS = {
     "confirmed": "More seeds are not needed: it is confirmed.",
@@ -113,6 +47,7 @@ STOPS = {
     "futile": "More seeds are of no use: they would hardly decide it.",
     "go on": "It is not decided yet, and more seeds may decide it.",
 }
+
 
 REGISTRATIONS = {
     "before": "What decides this claim was fixed before its results could be seen in this store: "
@@ -124,6 +59,7 @@ REGISTRATIONS = {
     "exploratory": "Exploratory: not declared beforehand. The claim was written from these "
     "results, and they cannot confirm what they suggested: declare it, and judge new ones.",
 }
+
 
 FAMILIES = {
     "holm": (
@@ -139,7 +75,10 @@ FAMILIES = {
         "Its purpose: that few of the confirmed claims are accidents, whenever one looks.",
     ),
 }
+
+
 """What a family is judged by, and what that is good for."""
+
 
 AGREEMENTS = {
     "COMPATIBLE": "compatible",
@@ -149,9 +88,12 @@ AGREEMENTS = {
     "NOT-CHECKABLE": "not checkable",
 }
 
+
 _RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
 
+
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
+
 
 FLAGS = {
     "rounding": "rounding of printed numbers could change it",
@@ -182,90 +124,15 @@ FLAGS = {
     "declared after results were visible": "declared after results were visible",
     "test loses its level here": "the error rate is above the nominal one",
 }
+
+
 """What a flag says on a chip; its full text waits in a fold."""
+
+
 EXPLORATORY = "exploratory: not declared beforehand"
+
+
 NO_CONCLUSION = Badge("no conclusion", "plain", "none")
-
-ICONS = {
-    "check": "M20 3a17 17 0 1 0 .01 0ZM12 20.5l5.5 5.5L28 14.5",
-    "cross": "M20 3a17 17 0 1 0 .01 0ZM14 14l12 12M26 14L14 26",
-    "question": "M20 3a17 17 0 1 0 .01 0Z"
-    "M14.5 16a5.5 5.5 0 1 1 8 5c-1.8.9-2.5 2-2.5 3.5M20 28.5v.6",
-    "almost": "M20 3a17 17 0 1 0 .01 0ZM11.5 17.5c4-4.5 8 2.5 17-1.5M11.5 24.5c4-4.5 8 2.5 17-1.5",
-    "barred": "M20 3a17 17 0 1 0 .01 0ZM8.5 8L31.5 32",
-    "alarm": "M20 4L37 34H3ZM20 15v9M20 28.5v.6",
-    "part": "M20 3a17 17 0 1 0 .01 0ZM11 20h2.4M18.8 20h2.4M26.6 20h2.4",
-    "clock": "M20 3a17 17 0 1 0 .01 0ZM20 11v9.5l6 4",
-    "unequal": "M20 3a17 17 0 1 0 .01 0ZM12 16.5h16M12 23.5h16M24 11l-8 18",
-    "none": "M20 3a17 17 0 1 0 .01 0ZM13 20h14",
-}
-"""Outlines in a square of 40, drawn with a round pen of 3."""
-
-
-def measurement_of(document: Document, key: str) -> MeasurementPart | None:
-    return next((m for m in document.measurements if m.key == key), None)
-
-
-def spec_of(measurement: MeasurementPart | None) -> type[MeasurementSpec]:
-    """The class of a built-in measurement, which says how it is drawn; else what all have."""
-    if measurement is None or measurement.kind not in MEASUREMENTS.names():
-        return MeasurementSpec
-    return MEASUREMENTS.get(measurement.kind)
-
-
-def summary_of(arm: ArmPart, key: str) -> SummaryPart | None:
-    """What an arm measured under that key; None before its first run."""
-    return next((s for s in arm.summaries if s.measurement == key), None)
-
-
-def arm_label(document: Document, arm_id: str) -> str:
-    return next((arm.label for arm in document.arms if arm.id == arm_id), arm_id)
-
-
-def decisive(document: Document) -> tuple[Result, ...]:
-    return tuple(r for r in document.results if r.role == "decisive")
-
-
-def digits_of(document: Document, result: Result | None) -> int:
-    """Digits after the point of a difference on the axis of an expectation."""
-    if result is not None and result.digits is not None:
-        return result.digits
-    if result is not None and result.scale == "relative":
-        return 1
-    return measured_digits(document, result)
-
-
-def measured_digits(document: Document, result: Result | None) -> int:
-    """Digits after the point of what an expectation measures, in its units."""
-    measurement = None if result is None else measurement_of(document, result.measurement)
-    return 2 if measurement is None else max(measurement.digits, 0)
-
-
-def colour_of(document: Document, arm_id: str) -> str:
-    """Each arm keeps its colour through all figures."""
-    ids = [arm.id for arm in document.arms]
-    return ARMS[ids.index(arm_id) % len(ARMS)] if arm_id in ids else ARMS[0]
-
-
-def result_of(document: Document, expectation: str) -> Result | None:
-    return next((result for result in document.results if result.id == expectation), None)
-
-
-def title_of(document: Document, expectation: str) -> str:
-    """What a reader calls an expectation: measurement and arms, kind and id where needed."""
-    result = result_of(document, expectation)
-    if result is None or not result.effect_label:
-        return fmt.upper_first(fmt.plain_name(expectation))
-    label = result.effect_label
-    kinds = [other.kind for other in document.results if other.effect_label == label]
-    return f"{fmt.upper_first(label)}{fmt.told_apart(result.id, result.kind, kinds)}"
-
-
-def scale_of(result: Result | None) -> str:
-    """The scale of an effect; what exact statements count is a share."""
-    if result is None:
-        return "number"
-    return "share" if result.scale == "none" else result.scale
 
 
 def badge(word: str) -> Badge:
@@ -380,56 +247,3 @@ def cautions(document: Document) -> tuple[Chip, ...]:
         word = "differences where there are none, too often"
         chips.append(Chip("Control", Badge(word, "bad", "alarm")))
     return tuple(chips)
-
-
-def value(number: float, measurement: MeasurementPart) -> str:
-    """A measured value as its measurement is printed; `> 4,000` where that is all that is known."""
-    shown = fmt.fixed(number, measurement.digits)
-    return f"> {shown}" if is_censored(number, measurement) else shown
-
-
-def is_censored(number: float, measurement: MeasurementPart) -> bool:
-    """Whether a value says only that it is as large, or larger."""
-    return measurement.censored_at is not None and number >= measurement.censored_at
-
-
-def effect(document: Document, result: Result | None, number: float, scale: str) -> str:
-    """An effect on its scale; a level as a value of its measurement."""
-    if result is not None and scale == "level":
-        measurement = measurement_of(document, result.measurement)
-        if measurement is not None:
-            return value(number, measurement)
-    return fmt.effect(number, scale, digits_of(document, result))
-
-
-def without_mean(summary: SummaryPart, measurement: MeasurementPart) -> bool:
-    """Whether some run did not get there in its budget, so that no mean is known."""
-    return summary.high is not None and is_censored(summary.high, measurement)
-
-
-def mean_and_sd(summary: SummaryPart, measurement: MeasurementPart) -> str:
-    """`57.31 ± 0.13`; the mean alone when there is no deviation; a printed one as it is printed.
-
-    The deviation has one digit more where whole numbers would hide it.
-    """
-    if summary.as_printed is not None:
-        return fmt.signed(summary.as_printed)
-    if without_mean(summary, measurement):
-        return "none: not all got there"
-    mean = value(summary.mean, measurement)
-    if summary.sd is None:
-        return mean
-    digits = 1 if measurement.digits == 0 and 0 < summary.sd < 10 else measurement.digits
-    return f"{mean} ± {fmt.fixed(summary.sd, digits)}"
-
-
-def value_range(summary: SummaryPart, measurement: MeasurementPart) -> str:
-    """`56.10 to 56.61`: from the least to the largest value, of an arm whose values are known."""
-    if summary.low is None or summary.high is None:
-        return fmt.DASH
-    return fmt.span(value(summary.low, measurement), value(summary.high, measurement))
-
-
-def interval(given: IntervalPart, scale: str, digits: int) -> str:
-    """`90% interval +0.11 to +0.42`."""
-    return f"{fmt.percent(given.level)} interval {fmt.ends(given.low, given.high, scale, digits)}"
