@@ -20,7 +20,7 @@ _NAMES = {
     "Measured": "repro.trainers.measurement",
     "Measurement": "repro.trainers.measurement:OwnMeasurement",
     "OutputLayer": "repro.trainers.language_model.output.layer",
-    "OwnExpectation": "repro.expectations.base:OwnExpectation",
+    "OwnExpectation": "repro.expectations.declared",
     "OwnSource": "repro.evidence.base",
     "OwnTrunk": "repro.trainers.language_model.model",
     "PointwiseOutput": "repro.trainers.language_model.output.layer",

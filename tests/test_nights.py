@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from repro.errors import StoreError
-from repro.expectations.looks import EProcess
+from repro.expectations.declared import EProcess
 from repro.expectations.margins import NonSuperiority
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document

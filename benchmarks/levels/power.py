@@ -23,8 +23,7 @@ from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms, shares
 from repro.stats import stopping
-from repro.stats.planned_items import PlannedItems
-from repro.stats.planned_median import PlannedMedian
+from repro.stats.planned_level import PlannedItems, PlannedMedian
 from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planned_tasks import HALF, PlannedBySeed, PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import (

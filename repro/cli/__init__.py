@@ -16,20 +16,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from repro.cli.check import check
-from repro.cli.commands import audit, corpus, doctor, report, schema
+from repro.cli.commands import audit, corpus, diff, doctor, history, report, runs, schema
 from repro.cli.compare import compare
 from repro.cli.gate import gate
-from repro.cli.history import diff, history
-from repro.cli.measure import measure
+from repro.cli.measure import measure, tune
 from repro.cli.new import new
 from repro.cli.options import say_stopped, say_wrong
-from repro.cli.plan import plan
-from repro.cli.rank import rank
-from repro.cli.runs import runs
-from repro.cli.similarity import similarity
-from repro.cli.trial import trial
-from repro.cli.tune import tune
+from repro.cli.plan import check, plan, trial
+from repro.cli.rank import rank, similarity
 from repro.cli.verify import verify
 from repro.errors import Place, Problem, stopped_by
 from repro.machine import package_version
@@ -98,7 +92,7 @@ def options(
     _: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Say the version, and end."
+            "--version", callback=_say_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:

@@ -1,7 +1,8 @@
-"""The small commands, which train nothing: audit, corpus, doctor, report and schema."""
+"""The small commands, which train nothing: audit, corpus, doctor, history, report, runs, schema."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,9 +14,11 @@ from repro.cli.options import (
     Data,
     Formats,
     Json,
+    Scale,
     Store,
     annotate,
     consented,
+    load,
     open_store,
     problems,
     say,
@@ -23,7 +26,13 @@ from repro.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import TypeAdapter
+
+    from repro.registry.verdicts import KeptVerdict
+    from repro.specs.claim import Claim
+
 
 KEYS = ("kind", "name", "unit", "vocabulary", "responses", "tokens", "sha256", "last")
 
@@ -199,3 +208,171 @@ def reader(name: str) -> TypeAdapter[Any]:
 
     documents = {"audit": AuditFile, "claim": ClaimFile, "search": SearchFile}
     return TypeAdapter(document_type() if name == "configuration" else documents[name])
+
+
+DAMAGED = 4
+
+runs = typer.Typer(
+    name="runs",
+    help="Check the runs of a store, or export them.",
+    no_args_is_help=True,
+)
+
+Some = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Claim files, or folders of them, whose runs are meant; default every run.",
+        show_default=False,
+    ),
+]
+
+
+def _chosen(claims: list[Path], scale: str | None, *, allow_code: bool) -> tuple[Claim, ...]:
+    """The claims whose runs are meant; none for every run."""
+    return load(claims, scale, allow_code=consented(claims, allow_code=allow_code))
+
+
+@runs.command()
+def check(
+    claims: Some = None,
+    scale: Scale = None,
+    store: Store = None,
+    allow_code: AllowCode = False,
+    json: Json = False,
+) -> None:
+    """Read all evidence, weights and spectra too, and compare it with its digests."""
+    with problems(json=json):
+        from repro.schema.numbers import number_of
+        from repro.workflows.runs import check_runs
+
+        chosen = _chosen(claims or [], scale, allow_code=allow_code)
+        checked = check_runs(open_store(store), chosen)
+        for damage in checked.damages:
+            say(f"damaged: {damage}", err=json)
+        unfinished = f"; {checked.unfinished} not finished" if checked.unfinished else ""
+        found = f"{len(checked.damages)} damaged" if checked.damages else "nothing is damaged"
+        left = f" and what {number_of(checked.outputs, 'program')} left" if checked.outputs else ""
+        say(f"{number_of(checked.read, 'run')}{left} read, {found}{unfinished}", err=json)
+        if json:
+            say_json(asdict(checked))
+    raise typer.Exit(DAMAGED if checked.damages else 0)
+
+
+@runs.command()
+def export(
+    to: Annotated[Path, typer.Option(help="A folder that is new or empty, or a store.")],
+    claims: Some = None,
+    scale: Scale = None,
+    store: Store = None,
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--with-weights/--without-weights",
+            help="Copy weights and spectra too, or leave them out, which each record then says.",
+        ),
+    ] = True,
+    allow_code: AllowCode = False,
+    json: Json = False,
+) -> None:
+    """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
+    with problems(json=json):
+        from repro.schema.numbers import number_of
+        from repro.workflows.runs import export_runs
+
+        chosen = _chosen(claims or [], scale, allow_code=allow_code)
+        done = export_runs(open_store(store), to, chosen, weights=weights)
+        there = f", {done.there} there already" if done.there else ""
+        unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
+        how = "" if weights else " without weights"
+        copied = number_of(done.copied, "run")
+        say(f"{copied} exported{how} to {to}{there}{unfinished}", err=json)
+        if json:
+            say_json({"to": str(to), **asdict(done)})
+
+
+def history(
+    claim: Annotated[
+        Path, typer.Argument(help="A claim file, or the id of one.", show_default=False)
+    ],
+    scale: Scale = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="The verdicts on these results of your own, which --results judged."),
+    ] = None,
+    store: Store = None,
+    allow_code: AllowCode = False,
+    json: Json = False,
+) -> None:
+    """What a claim came to, whenever that changed, and what was changed by then."""
+    with problems(json=json):
+        from repro.judging.history import PastVerdicts
+
+        (loaded,) = load([claim], scale, allow_code=consented([claim], allow_code=allow_code))
+        scales = [loaded.scale] if scale else loaded.declared
+        place = open_store(store)
+        named = {each: loaded.model_copy(update={"scale": each}) for each in scales}
+        found = {
+            each: [entry.kept() for entry in PastVerdicts(of, place, results).log.read()]
+            for each, of in named.items()
+        }
+        if json:
+            say_json({"claim": loaded.id, "scales": _dumped(found)})
+            return
+        for each, verdicts in found.items():
+            _say(loaded.id, each, verdicts)
+        if not any(found.values()):
+            say(f"{loaded.id}: no verdict on it is kept in {place.root}")
+
+
+def _dumped(found: Mapping[str, list[KeptVerdict]]) -> dict[str, Any]:
+    return {
+        scale: [each.model_dump(mode="json") for each in verdicts]
+        for scale, verdicts in found.items()
+        if verdicts
+    }
+
+
+def _say(claim: str, scale: str, verdicts: list[KeptVerdict]) -> None:
+    """A row for each verdict: when (UTC), word, effect, what was changed."""
+    from repro.report.badges import at_scale
+    from repro.report.flips import shown_number
+    from repro.schema.numbers import MINUS, moment
+
+    rows = [("when (UTC)", "verdict", "effect", "what was changed")]
+    for each in verdicts:
+        at = moment(each.created)
+        when = each.created if at is None else f"{at:%Y-%m-%d %H:%M}"
+        effect = shown_number(each.numbers[0]).replace(MINUS, "-") if each.numbers else ""
+        first = "" if each.changed else "first" if each is verdicts[0] else "nothing on record"
+        changed = "; ".join(change.text for change in each.changed) or first
+        rows.append((when, each.word, effect, changed))
+    if not verdicts:
+        return
+    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    say(f"{claim}{at_scale(scale)}")
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        say("  ".join(("", *cells, row[3])).rstrip())
+
+
+def diff(
+    first: Annotated[
+        Path, typer.Argument(help="A report.json, or its folder.", show_default=False)
+    ],
+    second: Annotated[Path, typer.Argument(help="Another one.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """What differs between two reports. 0: nothing, 1: something."""
+    with problems(json=json):
+        from dataclasses import asdict
+
+        from repro.report.differences import differences
+        from repro.report.write import read_document, report_file
+        from repro.schema.numbers import MINUS
+
+        found = differences(*(read_document(report_file(each)) for each in (first, second)))
+        if json:
+            say_json({"differences": [*map(asdict, found)]})
+        for each in () if json else found:
+            say(f"{each.subject}: {each.text.replace(MINUS, '-')}")
+    raise typer.Exit(1 if found else 0)

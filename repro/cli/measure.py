@@ -1,4 +1,4 @@
-"""`repro measure`: measurements of runs that are trained already."""
+"""`repro measure` and `repro tune`: further numbers of trained runs, and a search."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ from repro.cli.options import (
     open_store,
     problems,
     say,
+    say_json,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from repro.tuning.search import SearchPlan, Tuned
+    from repro.tuning.search_file import Search
     from repro.workflows.measure import Asked, Comparison, Measurements, Value
+
 
 FAILED = 5
 INCOMPLETE = 3
@@ -189,3 +193,98 @@ def _comparison(each: Comparison) -> dict[str, Any]:
         "contexts": each.contexts,
         "seeds": list(each.seeds),
     }
+
+
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be tried and what it costs; no runs.")
+]
+
+Chosen = Annotated[Path, typer.Option(help="Folder for the chosen configuration and the table.")]
+
+
+def tune(
+    search: Annotated[Path, typer.Argument(help="A search file.", show_default=False)],
+    dry_run: DryRun = False,
+    to: Chosen = Path("tuned"),
+    device: Device = "auto",
+    engine: Engine = "auto",
+    scheduler: Scheduler = "",
+    workers: Workers = None,
+    store: Store = None,
+    data: Data = None,
+    allow_code: AllowCode = False,
+    json: Json = False,
+) -> None:
+    """Search for hyper-parameters within a declared budget, on validation only."""
+    with problems(json=json):
+        from repro.running.engine import RunOptions
+        from repro.tuning.search import plan_search, rows, tune, write_tuned
+        from repro.tuning.search_file import load_search
+
+        loaded = load_search(search)
+        planned = plan_search(loaded, workers=workers)
+        _say_plan(loaded, planned, err=json)
+        planned.refuse()
+        if dry_run:
+            if json:
+                say_json(_planned(loaded, planned))
+            return
+        allowed = consented([search], allow_code=allow_code)
+        options = RunOptions(
+            open_store(store), data, device, engine, workers, allowed, scheduler=scheduler
+        )
+        tuned = tune(loaded, options)
+        _say_settings(tuned, err=json)
+        files = [*map(str, write_tuned(tuned, to))]
+        for file in files:
+            say(file, err=json)
+        if json:
+            say_json({"settings": rows(tuned), "files": files})
+
+
+def _planned(search: Search, planned: SearchPlan) -> dict[str, Any]:
+    """What would be tried, for programs."""
+    return {
+        "stages": [
+            {"id": each.id, "design": each.design, "settings": each.settings}
+            for each in planned.stages
+        ],
+        "settings": planned.settings,
+        "seeds": search.spec.seeds,
+        "runs": planned.settings * search.spec.seeds,
+        "epochs": planned.epochs or None,
+        "seconds": planned.seconds if planned.epochs else None,
+    }
+
+
+def _say_plan(search: Search, planned: SearchPlan, *, err: bool) -> None:
+    from repro.schema.numbers import count, number_of, rough_duration
+
+    spec = search.spec
+    for stage in planned.stages:
+        say(
+            f"{stage.id:16} {stage.design:14} up to {number_of(stage.settings, 'setting')}", err=err
+        )
+    runs = planned.settings * spec.seeds
+    rough = "too many to be priced"
+    if planned.epochs:
+        time = rough_duration(planned.seconds)
+        epochs = number_of(planned.epochs, "epoch")
+        rough = f"{epochs}, very roughly {time} on {planned.workers} CPU cores"
+    say(
+        f"up to {number_of(planned.settings, 'setting')} ({count(spec.budget.settings)} declared), "
+        f"{number_of(spec.seeds, 'seed')} each: {number_of(runs, 'run')}, {rough}",
+        err=err,
+    )
+
+
+def _say_settings(tuned: Tuned, *, err: bool) -> None:
+    """All settings, the best first, in columns."""
+    from repro.tuning.search import rows
+
+    table = rows(tuned)
+    lines = [list(table[0]), *(list(row.values()) for row in table)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        say("  ".join(cells).rstrip(), err=err)

@@ -1,8 +1,9 @@
-"""`repro plan`."""
+"""The commands before training: `check`, `plan`, and `try`, one run of which nothing is kept."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ from repro.cli.options import (
     Store,
     Workers,
     consented,
+    described,
     load,
     open_store,
     problems,
@@ -24,7 +26,7 @@ from repro.cli.options import (
     say_json,
     say_stopped,
 )
-from repro.errors import Stopped, apart, gravest
+from repro.errors import Place, Problem, Stopped, apart, gravest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from repro.running.plan import Plan
     from repro.specs.claim import Claim
     from repro.specs.configuration import NamedCode
+    from repro.specs.load import CheckedFile
+    from repro.workflows.trial import Tried
 
 
 REFUSED = 2
@@ -223,3 +227,136 @@ def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
     work = sum(cost(run).total for run in claim.runs()) / claim.due
     seconds = work * seeds / planned.rate / planned.workers
     return f"very roughly {rough_duration(seconds)} in all"
+
+
+MISTAKES = 2
+
+
+def check(
+    claims: Claims,
+    allow_code: AllowCode = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print an array, one object per file.")
+    ] = False,
+) -> None:
+    """Load claim files, and say of each that it is ok, or every mistake. 2: there are mistakes.
+
+    Nothing is read but the claims and their configurations; nothing is judged or trained.
+    """
+    with problems(json=json):
+        from repro.specs.load import check_files
+
+        allowed = consented(claims, allow_code=allow_code)
+        checked, others = check_files(claims, allow_code=allowed)
+        if json:
+            _say_json(checked, others)
+        else:
+            for each in checked:
+                _say(each)
+            for problem in others:
+                say(str(problem), err=True)
+        wrong = [MISTAKES] if others or any(each.problems for each in checked) else []
+        if code := gravest([*wrong, *(crash.status for each in checked for crash in each.stopped)]):
+            raise typer.Exit(code)
+
+
+def _say(checked: CheckedFile) -> None:
+    if checked.ok:
+        say(f"ok {checked.path}: {checked.id} ({', '.join(checked.scales)})")
+    for problem in checked.problems:
+        say(str(problem), err=True)
+    for stopped in checked.stopped:
+        say_stopped(stopped)
+
+
+def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> None:
+    found: list[dict[str, Any]] = [
+        {
+            "file": str(each.path),
+            "ok": each.ok,
+            "id": each.id,
+            "scales": each.scales,
+            "problems": [
+                *map(described, each.problems),
+                *(described(Problem(Place(str(each.path)), one.why)) for one in each.stopped),
+            ],
+        }
+        for each in checked
+    ]
+    found += (
+        {
+            "file": each.place.file,
+            "ok": False,
+            "id": "",
+            "scales": (),
+            "problems": [described(each)],
+        }
+        for each in others
+    )
+    say_json(found)
+
+
+MOST_NUMBERS = 40
+FAILED = 5
+
+
+def trial(
+    claim: Annotated[
+        Path, typer.Argument(help="A claim file, or the id of one.", show_default=False)
+    ],
+    arm: Annotated[str, typer.Option(help="Which arm; default the first that is trained.")] = "",
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**32 - 1, help="Which seed; default the first.")
+    ] = None,
+    scale: Scale = None,
+    device: Device = "auto",
+    data: Data = None,
+    allow_code: AllowCode = False,
+    json: Json = False,
+) -> None:
+    """Run one arm with one seed, and say what is measured of it.
+
+    Nothing is kept, and nothing is judged: it shows whether a claim can be run. 5: the run failed.
+    """
+    with problems(json=json):
+        from repro.workflows.trial import try_run
+
+        allowed = consented([claim], allow_code=allow_code)
+        (loaded,) = load([claim], scale, allow_code=allowed)
+        found = try_run(loaded, arm, seed, data=data, device=device, allow_code=allowed)
+        if json:
+            say_json(asdict(found))
+        else:
+            _say_tried(found, loaded)
+        if found.failures or found.undefined:
+            raise typer.Exit(FAILED)
+
+
+def _readable(value: float, digits: int) -> str:
+    """With so many digits after the point; three that count where those would be nearly none."""
+    from repro.schema import numbers as fmt
+
+    small = 0 < abs(value) < 10.0 ** (1 - digits)
+    return fmt.significant(value) if small else f"{value:.{digits}f}"
+
+
+def _say_tried(found: Tried, claim: Claim) -> None:
+    """What came of the run; what is no number, and what failed, on stderr."""
+    from repro.results.series import shown
+
+    if found.rows:
+        many = f" in {found.rows:,} rows; the last" if found.rows > 1 else ""
+        say(f"the program left these numbers{many}:")
+    for name, value in list(found.left.items())[:MOST_NUMBERS]:
+        say(f"  {shown(name)} = {'not finite' if value is None else f'{value:.6g}'}")
+    if len(found.left) > MOST_NUMBERS:
+        say(f"  and {len(found.left) - MOST_NUMBERS:,} more")
+    if found.diverged:
+        say(f"{found.label}: diverged")
+    for name, value in found.values.items():
+        measurement = claim.measurements[name]
+        say(f"{name}: {measurement.label} = {_readable(value, measurement.digits)}")
+    for name in found.undefined:
+        say(f"{name}: {claim.measurements[name].label} is no number of this run", err=True)
+    for why in found.failures:
+        say(why, err=True)

@@ -10,8 +10,9 @@ from pydantic import Field, model_validator
 
 from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Read, pair
+from repro.expectations.base import Found, Kind, Read, pair
 from repro.expectations.decision_rules import by_p, by_sign
+from repro.expectations.declared import Context, Declared, Mistake
 from repro.expectations.phrases import against, both_p, digits, ends, follows, p_words
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
@@ -123,21 +124,21 @@ class AssociationKind(Kind[Association]):
     paired = False
     counts_seeds = False
 
-    def mistakes(self, declared: Association, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Association, context: Context) -> Iterator[Mistake]:
         if context.paired and len(declared.of) > 1:
             mistake = "points of several arms count as independent, "
             mistake += f"and {context.design_name} pairs them"
             advice = "name one arm, or write `design: independent`"
-            yield base.Mistake(("of",), mistake, "one arm", advice)
+            yield Mistake(("of",), mistake, "one arm", advice)
         if declared.against == declared.measurement:
             mistake = "every measurement goes together with itself"
             advice = "name the measurement that it goes together with"
-            yield base.Mistake(("against",), mistake, "another measurement", advice)
+            yield Mistake(("against",), mistake, "another measurement", advice)
         claims = declared.claims
         if len(claims) > 1:
             mistake = f"with this, {declared.id} claims two things: {' and '.join(claims)}"
             advice = "remove it; a scale changes only the size that is declared"
-            yield base.Mistake((claims[-1],), mistake, "one claim", advice)
+            yield Mistake((claims[-1],), mistake, "one claim", advice)
         yield from _unfit_points(declared, context.alpha)
 
     def least_seeds(self, declared: Association, alpha: float, *, paired: bool) -> int:
@@ -279,28 +280,28 @@ FEWEST_POINTS = {"pearson": 4, "spearman": 4, "kendall": 5}
 """With fewer points a correlation has no standard error (Fisher 1921; Bonett & Wright 2000)."""
 
 
-def _unfit_points(declared: Association, alpha: float) -> Iterator[base.Mistake]:
+def _unfit_points(declared: Association, alpha: float) -> Iterator[Mistake]:
     arms, fewest = len(declared.of), fewest_clusters(alpha)
     if declared.points == "arms":
         least = fewest_points(declared, alpha)
         if arms < least:
             mistake = f"the means of {arms} arms are too few points for {declared.method}'s "
             mistake += "correlation"
-            yield base.Mistake(("of",), mistake, f"at least {least} arms", "name more arms")
+            yield Mistake(("of",), mistake, f"at least {least} arms", "name more arms")
     elif 1 < arms < fewest:
         mistake = f"replicates of {arms} arms are {arms} clusters, too few to permute"
         expected = f"one arm, or at least {fewest}"
-        yield base.Mistake(("of",), mistake, expected, "name one arm, or more arms")
+        yield Mistake(("of",), mistake, expected, "name one arm, or more arms")
     elif arms > 1 and declared.direction is None:
         mistake = (
             "a size of a correlation needs independent points, and replicates of one arm are not"
         )
         advice = "write `points: arms`, name one arm, or claim a direction"
-        yield base.Mistake(("points",), mistake, "points arms, or one arm", advice)
+        yield Mistake(("points",), mistake, "points arms, or one arm", advice)
     elif arms > 1 and declared.within is not None:
         mistake = "whole arms are permuted, and a window may leave them different numbers of points"
         advice = "write `points: arms`, name one arm, or remove the window"
-        yield base.Mistake(("within",), mistake, "no window, or one arm", advice)
+        yield Mistake(("within",), mistake, "no window, or one arm", advice)
 
 
 def fewest_clusters(alpha: float) -> int:

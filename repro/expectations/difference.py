@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Pair, pair
+from repro.expectations.base import Found, pair
 from repro.expectations.decision_rules import WITHOUT_INTERVAL, conclude_difference
+from repro.expectations.declared import Context, Declared, Mistake, Pair
 from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.paired_tests import PAIRED_TESTS, unfitting_test
 from repro.expectations.phrases import (
@@ -193,7 +194,7 @@ class DifferenceKind(MeansKind[Difference]):
         sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}
         return "none" if declared.rule == "as_published" else sides[declared.direction]
 
-    def mistakes(self, declared: Difference, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Difference, context: Context) -> Iterator[Mistake]:
         if declared.role == "decisive" or declared.test in PAIRED_TESTS:
             yield from unfitting_test(declared.test, context)
         if declared.rule == "as_published":
@@ -201,7 +202,7 @@ class DifferenceKind(MeansKind[Difference]):
         if declared.tails == 1 and declared.direction == "different":
             mistake = "a test with one tail has a direction, and different has none"
             advice = "name the direction, or leave tails out"
-            yield base.Mistake(("direction",), mistake, "one of lower, higher", advice)
+            yield Mistake(("direction",), mistake, "one of lower, higher", advice)
         if declared.smallest_effect is not None:
             yield from _smallest_effect(declared, declared.smallest_effect)
         if is_sequential(declared, context):
@@ -218,12 +219,12 @@ class DifferenceKind(MeansKind[Difference]):
     def by_order(self, declared: Difference) -> bool:
         return declared.test == "brunner_munzel"
 
-    def needs_values(self, declared: Difference, context: Context) -> base.Mistake | None:
+    def needs_values(self, declared: Difference, context: Context) -> Mistake | None:
         if declared.test in ("welch", "student"):
             return None
         mistake = f"test {declared.test} needs the value of every seed"
         advice = "name one of these tests, or give the arm a table"
-        return base.Mistake(("test",), mistake, "welch or student", advice)
+        return Mistake(("test",), mistake, "welch or student", advice)
 
     def concludes(self, declared: Difference) -> bool:
         return declared.rule != "as_published"
@@ -310,44 +311,44 @@ def _by_welch(declared: Difference, context: Context, plan: base.PlannedSeeds) -
     return splits > FEW_SPLITS and declared.tails / splits <= context.alpha
 
 
-def _published_rule(declared: Difference) -> Iterator[base.Mistake]:
+def _published_rule(declared: Difference) -> Iterator[Mistake]:
     if declared.role == "decisive":
         mistake = "the paper's own rule cannot decide: p above alpha is no evidence of equality"
         advice = "add `role: context`, and let another expectation decide"
-        yield base.Mistake(("rule",), mistake, "role context", advice)
+        yield Mistake(("rule",), mistake, "role context", advice)
     if declared.test not in ("welch", "student", "paired"):
         mistake = f"the paper's own rule is that of a t-test, and {declared.test} is none"
         advice = "name the paper's test, or leave the rule out"
-        yield base.Mistake(("test",), mistake, "one of student, welch, paired", advice)
+        yield Mistake(("test",), mistake, "one of student, welch, paired", advice)
 
 
-def _smallest_effect(declared: Difference, smallest: Margin) -> Iterator[base.Mistake]:
+def _smallest_effect(declared: Difference, smallest: Margin) -> Iterator[Mistake]:
     """A smallest effect is held against an interval on one side of no difference."""
     key = "smallest_effect"
     if declared.test in WITHOUT_INTERVAL:
         mistake = f"test {declared.test} has no interval in the units of the measurement "
         mistake += "to hold it to"
         expected, advice = "a test such as welch, student or yuen", "name another test, or "
-        yield base.Mistake((key,), mistake, expected, f"{advice}leave it out")
+        yield Mistake((key,), mistake, expected, f"{advice}leave it out")
     if declared.direction == "different":
         mistake = "a smallest effect has a sign, and direction different has none"
         advice = "name the direction, or leave it out"
-        yield base.Mistake(("direction",), mistake, "one of lower, higher", advice)
+        yield Mistake(("direction",), mistake, "one of lower, higher", advice)
     if smallest.relative is not None:
         mistake = "a relative smallest effect is not implemented: the interval of a difference "
         mistake += "is in the units of the measurement"
         advice = "write it as `abs` or `of_gain`"
-        yield base.Mistake((key, "relative"), mistake, "one of abs, of_gain", advice)
+        yield Mistake((key, "relative"), mistake, "one of abs, of_gain", advice)
 
 
-def _at_looks(declared: Difference, context: Context) -> Iterator[base.Mistake]:
+def _at_looks(declared: Difference, context: Context) -> Iterator[Mistake]:
     if declared.test not in ("welch", "paired"):
         fitting = "paired" if context.paired else "welch"
         mistake = f"test {declared.test} has no sequential form"
-        yield base.Mistake(("test",), mistake, fitting, "leave the test out")
+        yield Mistake(("test",), mistake, fitting, "leave the test out")
     if declared.tails == 1:
         mistake = "a sequential test of a difference has two tails"
-        yield base.Mistake(("tails",), mistake, "2", "leave tails out")
+        yield Mistake(("tails",), mistake, "2", "leave tails out")
 
 
 def _compared(declared: Difference, context: Context, found: Found) -> Compared:

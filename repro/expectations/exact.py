@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Read, arms_of
+from repro.expectations.base import Found, Kind, Read, arms_of
 from repro.expectations.decision_rules import by_interval, by_p, certain
+from repro.expectations.declared import Context, Declared, Mistake
 from repro.expectations.phrases import both_p, follows, headed
 from repro.expectations.ratio import LeastRatioKind, RatioClaim, least_ratio
 from repro.expectations.verdict_words import Finding
@@ -114,9 +115,7 @@ def _unit(context: Context) -> str:
     return "combination" if context.paired else "pair"
 
 
-def unknown_limits(
-    limits: Mapping[Any, Limit], censored_at: float | None
-) -> Iterator[base.Mistake]:
+def unknown_limits(limits: Mapping[Any, Limit], censored_at: float | None) -> Iterator[Mistake]:
     """Limits beyond the value from which on nothing is known: nobody could say what keeps them."""
     for key, limit in limits.items():
         if censored_at is None or isinstance(limit.value, str):
@@ -126,7 +125,7 @@ def unknown_limits(
                 f"values from {censored_at:g} on are censored, and the limit is {limit.value:g}"
             )
             expected = f"a limit below {censored_at:g}, or at_least {censored_at:g}"
-            yield base.Mistake((key, "value"), mistake, expected, "lower the limit")
+            yield Mistake((key, "value"), mistake, expected, "lower the limit")
 
 
 class Bound(Declared):
@@ -155,12 +154,12 @@ class BoundKind(Kind[Bound]):
     Declared = Bound
     paired = False
 
-    def mistakes(self, declared: Bound, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Bound, context: Context) -> Iterator[Mistake]:
         limits = declared.limits
         if len(limits) != 1:
             mistake = f"a bound with {'two limits' if limits else 'no limit'} says nothing exact"
             advice = "keep one of the two" if limits else "add one of the two"
-            yield base.Mistake((), mistake, "either at_most or at_least", advice)
+            yield Mistake((), mistake, "either at_most or at_least", advice)
         yield from unknown_limits(limits, context.measurement(declared).censored_at)
 
     def least_seeds(self, declared: Bound, alpha: float, *, paired: bool) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import ConfigDict
 
 from repro.errors import DataError
-from repro.expectations.base import Context, Declared, Kind, OwnExpectation
+from repro.expectations.base import Kind
+from repro.expectations.declared import Context, Declared, OwnExpectation
 from repro.expectations.sequential import NAMES, is_sequential
 from repro.plugins import Table, class_of_others
 from repro.schema.base import ObjectName, Spec, open_union

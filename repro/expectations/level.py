@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Read
+from repro.expectations.base import Found, Read
 from repro.expectations.decision_rules import by_interval, by_p
+from repro.expectations.declared import Context, Declared, Mistake
 from repro.expectations.exact import unknown_limits
 from repro.expectations.phrases import against, apart, both_p, digits, ends, follows, headed
 from repro.expectations.sequential import LooksKind, is_sequential
@@ -62,15 +63,15 @@ class LevelKind(LooksKind[Level]):
     effect_scale = "level"
     paired = False
 
-    def mistakes(self, declared: Level, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Level, context: Context) -> Iterator[Mistake]:
         if len(declared.sides) != 1:
             mistake = f"a level with {'two limits' if declared.sides else 'no limit'}"
             advice = "keep one of the two" if declared.sides else "add one of the two"
-            yield base.Mistake((), mistake, "either at_most or at_least", advice)
+            yield Mistake((), mistake, "either at_most or at_least", advice)
         yield from self.unfit_sizes(declared.sides)
         if declared.statistic == "median" and is_sequential(declared, context):
             mistake, advice = "a median has no sequential test", "leave `sequential` out"
-            yield base.Mistake(("statistic",), mistake, "statistic: mean", advice)
+            yield Mistake(("statistic",), mistake, "statistic: mean", advice)
         if declared.sd is not None:
             yield from _unfit_sd(declared, context)
         measurement = context.measurement(declared)
@@ -79,15 +80,15 @@ class LevelKind(LooksKind[Level]):
             scale = None if isinstance(limit.value, str) else measurement.scale
             refused = None if scale is None else scale.outside(known_value(limit))
             if refused is not None:
-                yield base.Mistake((key, "value"), *refused)
+                yield Mistake((key, "value"), *refused)
 
-    def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
+    def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[Mistake]:
         for key in ("at_most", "at_least"):
             if sizes.get(key) is not None and isinstance(sizes[key].value, str):
                 mistake = f"{sizes[key].value} is no constant"
-                yield base.Mistake((key, "value"), mistake, "a number", "write the number")
+                yield Mistake((key, "value"), mistake, "a number", "write the number")
 
-    def needs_values(self, declared: Level, context: Context) -> base.Mistake | None:
+    def needs_values(self, declared: Level, context: Context) -> Mistake | None:
         return None if declared.statistic == "mean" else super().needs_values(declared, context)
 
     def by_order(self, declared: Level) -> bool:
@@ -179,7 +180,7 @@ class LevelKind(LooksKind[Level]):
         return "below" if _limit(declared)[0] == "at_most" else "above"
 
     def planned(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
-        from repro.stats.planned_median import PlannedMedian
+        from repro.stats.planned_level import PlannedMedian
         from repro.stats.planning import PlannedLevel
 
         if declared.statistic == "median":
@@ -236,7 +237,7 @@ def _planned_items(
 ) -> PlannedTest | None:
     """The test of all items together, where that of the means would err too often."""
     from repro.stats.bounded_mean import FEW_FAILURES, failures
-    from repro.stats.planned_items import PlannedItems
+    from repro.stats.planned_level import PlannedItems
 
     scale, (side, limit) = context.measurement(declared).scale, _limit(declared)
     if scale is None or scale.items is None or declared.sd or is_sequential(declared, context):
@@ -299,14 +300,14 @@ def _bounded_details(result: TestResult) -> dict[str, str]:
     return {"bounded mean": why}
 
 
-def _unfit_sd(declared: Level, context: Context) -> Iterator[base.Mistake]:
+def _unfit_sd(declared: Level, context: Context) -> Iterator[Mistake]:
     """Where a known standard deviation would have no say."""
     if declared.statistic == "median":
         mistake, expected = "the sign test of a median needs no standard deviation", "a mean"
-        yield base.Mistake(("sd",), mistake, expected, "leave `sd` or `statistic: median` out")
+        yield Mistake(("sd",), mistake, expected, "leave `sd` or `statistic: median` out")
     if is_sequential(declared, context):
         mistake = "a sequential test estimates the standard deviation"
-        yield base.Mistake(("sd",), mistake, "a claim without `sequential`", "leave `sd` out")
+        yield Mistake(("sd",), mistake, "a claim without `sequential`", "leave `sd` out")
 
 
 def known_value(limit: Limit) -> float:

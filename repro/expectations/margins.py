@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Pair, pair
+from repro.expectations.base import Found, pair
 from repro.expectations.decision_rules import by_interval
+from repro.expectations.declared import Context, Declared, Mistake, Pair
 from repro.expectations.phrases import (
     OTHER,
     Compared,
@@ -93,19 +94,19 @@ class MarginKind(MeansKind[M]):
             pair = replace(pair, text=digits(relative_size, found.digits))
         return self.against_margin(declared, pair, found)
 
-    def mistakes(self, declared: M, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: M, context: Context) -> Iterator[Mistake]:
         if is_sequential(declared, context) and declared.margin.relative is not None:
             mistake = "a relative margin moves with the mean of b, and a sequential test needs a "
             mistake += "fixed one"
             advice = "write it as `abs` or `of_gain`"
-            yield base.Mistake(("margin", "relative"), mistake, "one of abs, of_gain", advice)
+            yield Mistake(("margin", "relative"), mistake, "one of abs, of_gain", advice)
 
-    def needs_values(self, declared: M, context: Context) -> base.Mistake | None:
+    def needs_values(self, declared: M, context: Context) -> Mistake | None:
         if not context.paired:
             return None
         mistake = "the design pairs the seeds of both arms"
         advice = "give the arm a table, or write `design: independent`"
-        return base.Mistake(("of",), mistake, "an arm that is trained, or has a table", advice)
+        return Mistake(("of",), mistake, "an arm that is trained, or has a table", advice)
 
     @abstractmethod
     def against_margin(self, declared: M, pair: Compared, found: Found) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from repro.errors import ClaimError
-from repro.expectations.base import Context, Found, Mistake, PlannedSeeds, Read
+from repro.expectations.base import Found, PlannedSeeds, Read
+from repro.expectations.declared import Context, Mistake
 from repro.expectations.phrases import digits
 from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_of
 from repro.schema import numbers as fmt

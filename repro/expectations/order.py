@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Read, pair, samples_of
+from repro.expectations.base import Found, Kind, Read, pair, samples_of
 from repro.expectations.decision_rules import by_p
+from repro.expectations.declared import Context, Declared, Mistake
 from repro.expectations.paired_tests import unfitting_test
 from repro.expectations.phrases import (
     against,
@@ -60,7 +61,7 @@ class TrendKind(Kind[Trend]):
     test_of_design = True
     no_power = "no power is computed for a trend over several arms"
 
-    def mistakes(self, declared: Trend, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Trend, context: Context) -> Iterator[Mistake]:
         return unfitting_test(declared.test, context)
 
     def by_order(self, declared: Trend) -> bool:

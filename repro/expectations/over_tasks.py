@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from repro.errors import ClaimError
 from repro.expectations import base
-from repro.expectations.base import Context, Found, Read
+from repro.expectations.base import Found, Read
+from repro.expectations.declared import Context, Mistake
 from repro.expectations.phrases import against, both_p, digits, ends, follows, headed
 from repro.expectations.tasks import TasksClaim, TasksKind, of_each_task, runs_of
 from repro.schema import numbers as fmt
@@ -76,18 +77,18 @@ class OverTasksKind(TasksKind[OverTasks]):
     def by_order(self, declared: OverTasks) -> bool:
         return declared.aggregate == "improvement"
 
-    def mistakes(self, declared: OverTasks, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: OverTasks, context: Context) -> Iterator[Mistake]:
         if context.paired and declared.aggregate == "improvement":
             mistake = "the probability of improvement compares each run of a with each one of b"
             advice = "write `aggregate: iqm` or `mean`, or `design: independent`"
-            yield base.Mistake(("aggregate",), mistake, "independent arms", advice)
+            yield Mistake(("aggregate",), mistake, "independent arms", advice)
         if declared.test == "stratified_bootstrap" and declared.runs == "across_tasks":
             mistake, advice = f"{RESAMPLES}, and here a run is of all", "leave out the test"
-            yield base.Mistake(("test",), mistake, "stratified_t, by seed", advice)
+            yield Mistake(("test",), mistake, "stratified_t, by seed", advice)
         if declared.aggregate == "improvement" and declared.question != "better":
             mistake = "the probability of improvement says which arm is better, and by no size"
             advice = "write `aggregate: iqm` or `mean`, or ask whether a is better"
-            yield base.Mistake(("question",), mistake, "better", advice)
+            yield Mistake(("question",), mistake, "better", advice)
         else:
             yield from super().mistakes(declared, context)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from repro.expectations.base import Context, Mistake
+from repro.expectations.declared import Context, Mistake
 
 PAIRED_TESTS: tuple[Literal["paired", "paired_permutation"], ...] = ("paired", "paired_permutation")
 """Tests of differences, or trends, of a paired design; all others take arms as independent."""

@@ -11,6 +11,7 @@ from typing import Literal
 
 from repro.expectations import base
 from repro.expectations.base import Found
+from repro.expectations.declared import Context, Declared
 from repro.expectations.verdict_words import Conclusion
 from repro.schema import numbers as fmt
 from repro.schema.base import Margin
@@ -213,7 +214,7 @@ class Compared:
 
 
 def compared(
-    declared: base.Declared, context: base.Context, found: Found, limits: tuple[float, ...]
+    declared: Declared, context: Context, found: Found, limits: tuple[float, ...]
 ) -> Compared:
     """The two arms of an expectation compared, in the units of the measurement."""
     measurement = context.measurement(declared)

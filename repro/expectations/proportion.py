@@ -11,8 +11,9 @@ from pydantic import Discriminator, Field, Tag
 
 from repro.errors import TooFewError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read
+from repro.expectations.base import Found, Kind, Read
 from repro.expectations.decision_rules import by_p
+from repro.expectations.declared import Context, Declared, Mistake, Pair
 from repro.expectations.phrases import against, both_p, follows
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
@@ -73,18 +74,18 @@ class ProportionKind(Kind[Proportion]):
     paired = False
     counts_seeds = False
 
-    def mistakes(self, declared: Proportion, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Proportion, context: Context) -> Iterator[Mistake]:
         for name, times in Counter(declared.reads).items():
             if times > 1:
                 mistake = f"measurement '{name}' is counted {times} times"
                 advice = "remove the repetition"
-                yield base.Mistake(("also",), mistake, "every measurement once", advice)
+                yield Mistake(("also",), mistake, "every measurement once", advice)
         if declared.clusters != "none" and declared.more_than != 0.5:
             mistake = (
                 "with clusters only more than one half can be tested, because signs are flipped"
             )
             advice = "leave it out, or write `clusters: none`"
-            yield base.Mistake(("more_than",), mistake, "0.5", advice)
+            yield Mistake(("more_than",), mistake, "0.5", advice)
         yield from _unfit_clusters(declared, context)
         yield from _too_few_units(declared, context.alpha)
 
@@ -97,7 +98,7 @@ class ProportionKind(Kind[Proportion]):
         """Of replicates; the measurements that are units are read by their means."""
         return not declared.also
 
-    def needs_values(self, declared: Proportion, context: Context) -> base.Mistake | None:
+    def needs_values(self, declared: Proportion, context: Context) -> Mistake | None:
         return None if declared.also else super().needs_values(declared, context)
 
     def needs_means(self, declared: Proportion) -> bool:
@@ -178,19 +179,19 @@ class ProportionKind(Kind[Proportion]):
         return "clusters are so many units in a row, and one fewer would move all after it"
 
 
-def _unfit_clusters(declared: Proportion, context: Context) -> Iterator[base.Mistake]:
+def _unfit_clusters(declared: Proportion, context: Context) -> Iterator[Mistake]:
     """Clusters must hold every unit exactly once."""
     steps = ("clusters",)
     if isinstance(declared.clusters, int) and declared.also:
         mistake = "the units are measurements, and a number counts consecutive replicates"
         expected = "none, or lists of measurements"
-        yield base.Mistake(steps, mistake, expected, "say which measurements belong together")
+        yield Mistake(steps, mistake, expected, "say which measurements belong together")
     if not isinstance(declared.clusters, tuple):
         return
     if not declared.also:
         mistake = "the units are replicates, and lists name measurements"
         expected = "none, or how many consecutive replicates form a cluster"
-        yield base.Mistake(steps, mistake, expected, "write the number, or add `also`")
+        yield Mistake(steps, mistake, expected, "write the number, or add `also`")
         return
     counted = Counter(name for cluster in declared.clusters for name in cluster)
     for name in context.measurements:
@@ -201,10 +202,10 @@ def _unfit_clusters(declared: Proportion, context: Context) -> Iterator[base.Mis
             advice = "put it into one cluster"
         else:
             continue
-        yield base.Mistake(steps, mistake, "every measurement in exactly one cluster", advice)
+        yield Mistake(steps, mistake, "every measurement in exactly one cluster", advice)
 
 
-def _too_few_units(declared: Proportion, alpha: float) -> Iterator[base.Mistake]:
+def _too_few_units(declared: Proportion, alpha: float) -> Iterator[Mistake]:
     """Winning everywhere must be unlikely enough by chance; replicates are counted as seeds."""
     if not declared.also or declared.role != "decisive":
         return
@@ -216,7 +217,7 @@ def _too_few_units(declared: Proportion, alpha: float) -> Iterator[base.Mistake]
         mistake = f"{units} {words} cannot decide: winning in all has p = {p:.2g} at best"
         expected = f"at least {least} {words} at alpha {alpha:g}"
         advice = "add measurements, or make the expectation `role: context`"
-        yield base.Mistake(("also",), mistake, expected, advice)
+        yield Mistake(("also",), mistake, expected, advice)
 
 
 def fewest_units(declared: Proportion, alpha: float) -> int:

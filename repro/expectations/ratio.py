@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, arms_of
+from repro.expectations.base import Found, Kind, Read, arms_of
 from repro.expectations.decision_rules import conclude_ratio
+from repro.expectations.declared import Context, Declared, Mistake, Pair
 from repro.expectations.phrases import against, apart, digits, follows, headed
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
@@ -50,12 +51,12 @@ class LeastRatioKind(Kind[R]):
         ratio = {} if least is None else {"at_least": LeastRatio(**dict(least))}
         return super().overridden(declared, {**sizes, **ratio})
 
-    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[base.Mistake]:
+    def unfit_sizes(self, sizes: Mapping[str, Any]) -> Iterator[Mistake]:
         least = sizes.get("at_least")
         if least is not None and (isinstance(least.value, str) or least.value < 1):
             mistake = f"{least.value} is no least ratio"
             expected, advice = "a number of at least 1", "write how many times"
-            yield base.Mistake(("at_least", "value"), mistake, expected, advice)
+            yield Mistake(("at_least", "value"), mistake, expected, advice)
 
     def limits(self, declared: R, context: Context) -> tuple[base.LimitPart, ...]:
         least = declared.at_least
@@ -77,7 +78,7 @@ class RatioKind(LeastRatioKind[Ratio]):
         test = ratio_of_geometric_means if declared.means is None else ratio_of_means
         return test(a, b, at_least=declared.at_least.value, **context.level)
 
-    def needs_values(self, declared: Ratio, context: Context) -> base.Mistake | None:
+    def needs_values(self, declared: Ratio, context: Context) -> Mistake | None:
         found = super().needs_values(declared, context)
         if found is None or declared.means is not None:
             return None

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from repro.errors import ClaimError, TooFewError
-from repro.expectations.base import Context, Declared, E, Found, Kind, Read, arms_of
+from repro.expectations.base import E, Found, Kind, Read, arms_of
 from repro.expectations.decision_rules import conclude_sequential
-from repro.expectations.looks import EProcess
+from repro.expectations.declared import Context, Declared, EProcess
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
 from repro.stats.records import Arm, Sample, TestResult, expect, require_sample

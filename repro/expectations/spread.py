@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, OtherTest, Pair, Read, arms_of
+from repro.expectations.base import Found, Kind, OtherTest, Read, arms_of
 from repro.expectations.decision_rules import by_interval
+from repro.expectations.declared import Context, Declared, Mistake, Pair
 from repro.expectations.phrases import against, apart, both_p, digits, ends, follows, headed
 from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
@@ -70,27 +71,27 @@ class SpreadKind(Kind[Spread]):
     Declared = Spread
     effect_scale = "spread"
 
-    def mistakes(self, declared: Spread, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Spread, context: Context) -> Iterator[Mistake]:
         keys = "at_least, at_most or within_factor"
         if len(declared.sizes) != 1:
             several = f"{' and '.join(declared.sizes)} together" if declared.sizes else "no limit"
             advice = "keep one of them" if declared.sizes else "add one of the three"
-            yield base.Mistake((), f"a spread with {several}", f"either {keys}", advice)
+            yield Mistake((), f"a spread with {several}", f"either {keys}", advice)
         yield from self.unfit_sizes(declared.sizes)
         if declared.test == "f" and context.paired:
             mistake = f"test f takes the arms as independent, and {context.design_name} pairs them"
             advice = "leave the test out, or write `design: independent`"
-            yield base.Mistake(("test",), mistake, "levene", advice)
+            yield Mistake(("test",), mistake, "levene", advice)
 
-    def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[base.Mistake]:
+    def unfit_sizes(self, sizes: Mapping[Any, Any]) -> Iterator[Mistake]:
         for key in ("at_most", "at_least"):
             limit = sizes.get(key)
             if limit is not None and (isinstance(limit.value, str) or limit.value <= 0):
                 mistake = f"{limit.value} is no ratio of standard deviations"
                 expected, advice = "a number above 0", "write how many times that of b"
-                yield base.Mistake((key, "value"), mistake, expected, advice)
+                yield Mistake((key, "value"), mistake, expected, advice)
 
-    def needs_values(self, declared: Spread, context: Context) -> base.Mistake | None:
+    def needs_values(self, declared: Spread, context: Context) -> Mistake | None:
         found = super().needs_values(declared, context)
         if found is None or declared.test == "f":
             return None

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from repro.errors import ClaimError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, arms_of
+from repro.expectations.base import Found, Kind, Read, arms_of
 from repro.expectations.decision_rules import by_p, by_sign
+from repro.expectations.declared import Context, Declared, Mistake, Pair
 from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.phrases import against, both_p, digits, ends, follows, headed
 from repro.expectations.verdict_words import Finding
@@ -70,18 +71,18 @@ class SurvivalsKind(Kind[Survivals]):
 
     Declared = Survivals
 
-    def mistakes(self, declared: Survivals, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: Survivals, context: Context) -> Iterator[Mistake]:
         if context.measurement(declared).censored_at is None:
             mistake = f"'{declared.measurement}' does not say from which value on it is not reached"
             advice = "add `censored: {at: 4000, why: ...}` to the measurement, with its budget"
-            yield base.Mistake(("measurement",), mistake, "a censored measurement", advice)
+            yield Mistake(("measurement",), mistake, "a censored measurement", advice)
         if declared.planned is not None:
             a, b = declared.planned.reached
             if not {"sooner": a > b, "later": a < b, "different": a != b}[declared.direction]:
                 mistake = f"{a:g} of a and {b:g} of b in time is not '{declared.direction}'"
                 expected = EXPECTED_SHARES[declared.direction]
                 advice = "write the share of a first, or turn the direction"
-                yield base.Mistake(("planned", "reached"), mistake, expected, advice)
+                yield Mistake(("planned", "reached"), mistake, expected, advice)
 
     def by_order(self, declared: Survivals) -> bool:
         return True

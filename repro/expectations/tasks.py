@@ -12,8 +12,9 @@ from pydantic import Field
 
 from repro.errors import ClaimError, TooFewError
 from repro.expectations import base
-from repro.expectations.base import Context, Declared, Found, Kind, Pair, Read, samples_of
+from repro.expectations.base import Found, Kind, Read, samples_of
 from repro.expectations.decision_rules import by_interval
+from repro.expectations.declared import Context, Declared, Mistake, Pair
 from repro.expectations.phrases import (
     Compared,
     against,
@@ -105,27 +106,27 @@ class TasksKind(Kind[T]):
     def assumes(self, declared: T) -> str:
         return "" if declared.question == "better" else "no difference"
 
-    def mistakes(self, declared: T, context: Context) -> Iterator[base.Mistake]:
+    def mistakes(self, declared: T, context: Context) -> Iterator[Mistake]:
         for task, times in Counter(declared.tasks).items():
             if times > 1:
                 mistake = f"task '{task}' is named {times} times"
-                yield base.Mistake(("tasks",), mistake, "every task once", "remove the repetition")
+                yield Mistake(("tasks",), mistake, "every task once", "remove the repetition")
         if context.paired and declared.runs == "per_task":
             mistake = f"runs of a task are independent here, and {context.design_name} pairs them"
             advice = "write `design: independent`, or `runs: across_tasks` if a run is of all tasks"
-            yield base.Mistake(("runs",), mistake, "independent arms", advice)
+            yield Mistake(("runs",), mistake, "independent arms", advice)
         if declared.question == "better" and declared.margin is not None:
             mistake = "a margin belongs to the questions equivalent and not_worse"
             advice = "leave it out, or ask one of these"
-            yield base.Mistake(("margin",), mistake, "no margin", advice)
+            yield Mistake(("margin",), mistake, "no margin", advice)
         elif declared.question != "better" and declared.margin is None:
             mistake = f"{declared.question} within which margin?"
             advice = "add `margin: {abs: ..., why: ...}`"
-            yield base.Mistake(("question",), mistake, "a margin with its reason", advice)
+            yield Mistake(("question",), mistake, "a margin with its reason", advice)
         if declared.margin is not None and declared.margin.relative is not None:
             mistake = "a relative margin has no test over tasks"
             advice = "write it as `abs` or `of_gain`"
-            yield base.Mistake(("margin", "relative"), mistake, "one of abs, of_gain", advice)
+            yield Mistake(("margin", "relative"), mistake, "one of abs, of_gain", advice)
 
     def samples(self, declared: T, context: Context, read: Read) -> list[Sample]:
         """The values of both arms in these tasks; TooFewError where one has none of a task.

@@ -21,12 +21,12 @@ from repro.judging.claim_parts import (
     arm_parts,
     claim_part,
     collect,
+    cost_parts,
+    curves,
     measurement_parts,
     origins,
     scale_part,
 )
-from repro.judging.costs import cost_parts
-from repro.judging.curve_parts import curves
 from repro.judging.design_power import design_parts
 from repro.judging.digits import WITH_DIGITS, digits_of_effect, with_digits
 from repro.judging.document_parts import (
@@ -49,7 +49,7 @@ from repro.judging.verdict import Judged, all_must_hold, heading
 from repro.registry.registry import Past
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
-from repro.stats.few_seeds import few_seeds
+from repro.stats.error_rates import few_seeds
 from repro.stats.group_sequential import GroupResult
 from repro.stats.records import TestResult
 from repro.stats.stopping import SequentialResult

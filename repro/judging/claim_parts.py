@@ -1,22 +1,29 @@
-"""The parts of the report document that restate claim, evidence and provenance."""
+"""The parts of the report document on the arms: claim, evidence, provenance, curves, costs."""
 
 from __future__ import annotations
 
 import platform
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, reduce
 from math import fsum
 from operator import or_
 from pathlib import Path
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any, Literal, NamedTuple
 
 from repro.evidence.base import PublishedArm
-from repro.evidence.evidence import Evidence, PrintedSummary, RunsThere, State, TableSource
+from repro.evidence.evidence import (
+    Evidence,
+    PrintedSummary,
+    Replicate,
+    RunsThere,
+    State,
+    TableSource,
+)
 from repro.expectations.base import pair
 from repro.judging import document as doc
-from repro.judging.costs import part_of, share_of, training_seconds
 from repro.machine import cores, now, package_version, processor
 from repro.schema import numbers as fmt
 from repro.specs.arm import Arm
@@ -24,6 +31,7 @@ from repro.specs.claim import AuthorSource, Claim, PrintedSource
 from repro.specs.configuration import value_at
 from repro.stats.records import Sample
 from repro.trainers.base import Training
+from repro.trainers.curve import Curve, CurveMark
 from repro.trainers.table import Measurement
 
 SHOWN: Mapping[State, Literal["finished", "excluded", "imputed", "missing"]] = {
@@ -302,3 +310,110 @@ def _seconds(provenance: Mapping[str, Any]) -> float:
         training_seconds(provenance) + sum(share_of(part_of(measured, name)) for name in measured),
         1,
     )
+
+
+Named = Sequence[tuple[str, CurveMark]]
+"""Marks of a replicate, each after the name of the measurement that it is of."""
+
+
+def curves(claim: Claim, evidence: Evidence) -> tuple[doc.CurvePart, ...]:
+    """What each measurement would have been at other thresholds, of every arm."""
+    found = []
+    for name, measurement in claim.measurements.items():
+        for arm in claim.arms:
+            runs = [run for run in evidence.finished(arm) if run.details.get(name)]
+            of_runs = [(run, measurement.curve(run.details[name])) for run in runs]
+            known = [(run, curve) for run, curve in of_runs if curve is not None]
+            grids = {curve.settings for _, curve in known}
+            if len(grids) != 1:  # they are of matrices of several shapes, and not comparable
+                continue
+            first = known[0][1]
+            marks = [[*_marks(claim, name, run, curve)] for run, curve in known]
+            found.append(
+                doc.CurvePart(
+                    arm=arm,
+                    measurement=name,
+                    tolerances=first.settings,
+                    ranks=tuple(curve.values for _, curve in known),
+                    threshold=first.declared,
+                    marks=tuple(_joined(marks)),
+                    apart=first.apart,
+                )
+            )
+    return tuple(found)
+
+
+def _marks(claim: Claim, name: str, run: Any, curve: Curve) -> Iterator[tuple[str, CurveMark]]:
+    """What readers know on a curve, and what the claim's other measurements of the run say."""
+    yield from (("", mark) for mark in curve.marks)
+    for other, measurement in claim.measurements.items():
+        if claim.measurements[name] in measurement.sources and other in run.values:
+            details: Mapping[str, Any] = run.details[name]
+            if mark := measurement.curve_mark(details, run.values[other]):
+                yield other, mark
+
+
+def _joined(marks: Sequence[Named]) -> Iterator[doc.CurveMarkPart]:
+    """The marks of all replicates, one after another."""
+    for key in dict.fromkeys((name, mark.label) for each in marks for name, mark in each):
+        same = [mark for each in marks for name, mark in each if (name, mark.label) == key]
+        yield doc.CurveMarkPart(
+            label=key[1],
+            measurement=key[0],
+            tolerances=tuple(mark.setting for mark in same if mark.setting is not None),
+            ranks=tuple(mark.value for mark in same if mark.value is not None),
+        )
+
+
+def cost_parts(claim: Claim, evidence: Evidence) -> tuple[doc.CostPart, ...]:
+    """A part for each arm that was trained here and of which something is known."""
+    found = (_part(claim, name, evidence.arms.get(name, ())) for name in claim.trained)
+    return tuple(part for part in found if part.runs or part.flops is not None)
+
+
+def training_seconds(provenance: Mapping[str, Any]) -> float:
+    """How long a run trained in all sessions: its share where runs were one model."""
+    training = part_of(provenance, "training")
+    return sum(map(share_of, training.get("sessions_list") or [training]))
+
+
+def share_of(part: Mapping[str, Any]) -> float:
+    """Seconds of a session, or of a measurement, divided by the runs that were trained together."""
+    return float(part.get("seconds", 0.0)) / int(part_of(part, "engine").get("together", 1))
+
+
+def part_of(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of a provenance; empty where it is none."""
+    part = document.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+class _Timed(NamedTuple):
+    """Seconds and tokens of the training of a run, and its epochs."""
+
+    seconds: float
+    tokens: int
+    epochs: int
+
+
+def _part(claim: Claim, name: str, runs: Sequence[Replicate]) -> doc.CostPart:
+    configuration = claim.arms[name].configuration
+    training = None if configuration is None else configuration.training()
+    timed = [each for run in runs if (each := _timed(run)) is not None]
+    peaks = [int(part_of(run.provenance, "training").get("peak_memory", 0)) for run in runs]
+    return doc.CostPart(
+        arm=name,
+        runs=len(timed),
+        flops=None if training is None else training.flops,
+        seconds_per_epoch=fmean(t.seconds / t.epochs for t in timed) if timed else None,
+        tokens_per_second=fmean(t.tokens / t.seconds for t in timed) if timed else None,
+        peak_memory=max(peaks, default=0) or None,
+    )
+
+
+def _timed(run: Replicate) -> _Timed | None:
+    """None where a run was not trained to its end, or nobody wrote down how long it took."""
+    seconds = training_seconds(run.provenance)
+    if run.state != "finished" or not seconds or not run.tokens:
+        return None
+    return _Timed(seconds, sum(run.tokens), len(run.tokens))

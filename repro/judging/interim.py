@@ -13,8 +13,8 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.evidence.evidence import Evidence
-from repro.expectations.base import Context
 from repro.expectations.decision_rules import conclude_sequential
+from repro.expectations.declared import Context
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.sequential import (
     aligned,

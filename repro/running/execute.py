@@ -48,8 +48,7 @@ from repro.running.pool import ProcessPool
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
 from repro.running.worker import Outcome
-from repro.store.outputs import OutputStore
-from repro.store.run_store import RunStore
+from repro.store.run_store import OutputStore, RunStore
 from repro.trainers.devices import resolve_device
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import run_cores, trainer_of

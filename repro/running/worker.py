@@ -28,8 +28,7 @@ from repro.errors import (
 from repro.machine import now
 from repro.running.engine import ALONE, Choice
 from repro.running.plan import has_diverged, is_complete, missing_measurements
-from repro.store.outputs import OutputStore
-from repro.store.run_store import RunStore
+from repro.store.run_store import OutputStore, RunStore
 from repro.store.sealed import reaching
 from repro.trainers.measurement import DivergedError, Measured
 from repro.trainers.run import PlannedRun, RunSpec

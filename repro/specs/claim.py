@@ -13,10 +13,16 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from repro.digest import digest
 from repro.evidence.base import PublishedArm
-from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Role
+from repro.expectations.declared import (
+    ArmFacts,
+    Context,
+    Design,
+    MeasurementFacts,
+    Role,
+    Sequential,
+)
 from repro.expectations.difference import TestOfDifference
 from repro.expectations.kinds import Expectation, kind_of
-from repro.expectations.looks import Sequential
 from repro.schema.base import (
     Decimal,
     DivergedPolicy,

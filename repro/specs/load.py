@@ -34,7 +34,7 @@ from repro.errors import (
 )
 from repro.evidence.base import OwnSource
 from repro.evidence.sources import source_of_others
-from repro.expectations.base import OwnExpectation
+from repro.expectations.declared import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.files import resolved
 from repro.plugins import version_of

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from repro.errors import Problem
 from repro.evidence.base import DeclaredAt
-from repro.expectations.base import ArmFacts, Context, Design, MeasurementFacts, Mistake
+from repro.expectations.declared import ArmFacts, Context, Design, MeasurementFacts, Mistake
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import bare, choose, listed
 from repro.schema.yaml import Steps, YamlDocument

@@ -11,17 +11,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from repro.errors import ClaimError
 from repro.stats.anytime import Array, balanced, contrasts, unpaired
 from repro.stats.contrast import Contrast, difference_of_pairs, welch_contrast
-from repro.stats.quadrature import legendre
 from repro.stats.records import Interval, Sample, check_alpha
 from repro.stats.stopping import Question, SequentialResult, drift, first_crossing
+
+
+@cache
+def legendre(points: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Nodes between -1 and 1, and their weights."""
+    return np.polynomial.legendre.leggauss(points)
+
 
 _POINTS = 256
 _REACH = 9.0

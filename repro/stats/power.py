@@ -32,7 +32,7 @@ from scipy.special import (
 )
 
 from repro.errors import ClaimError
-from repro.stats.quadrature import legendre
+from repro.stats.group_sequential import legendre
 from repro.stats.ranks import separation_p
 from repro.stats.records import check_alpha, check_finite
 

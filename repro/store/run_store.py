@@ -41,18 +41,19 @@ from repro.store.artefacts import (
     dump_arrays,
     finite,
 )
-from repro.store.places import confirm_root, hold, make_run_folder, prepare_root
+from repro.store.places import OUTPUTS, confirm_root, hold, make_run_folder, prepare_root
 from repro.store.reading import MEASUREMENTS, StoreReader
 from repro.store.sealed import (
     PROVENANCE,
     exists,
     is_folder,
     make_folder,
+    reaching,
     read_bytes,
     seal,
     write_atomically,
 )
-from repro.trainers.run import Keyed
+from repro.trainers.run import ENDED, Keyed
 from repro.trainers.table import Measurable
 
 if TYPE_CHECKING:
@@ -368,3 +369,50 @@ def _copy(path: Path, to: Path) -> None:
     if data is not None:
         make_folder(to.parent)
         write_atomically(to, data)
+
+
+class OutputStore(RunStore):
+    """What programs left, in a store of runs."""
+
+    def __init__(self, runs: RunStore) -> None:
+        super().__init__(runs.root / OUTPUTS)
+        self._runs = runs
+
+    def prepare(self) -> str:
+        """As in RunStore; a store of runs that has vanished is not made again here."""
+        self._runs.prepare()
+        return super().prepare()
+
+    def check_spec(self, key: str) -> None:
+        """See that the identity is whole."""
+        self._identity_of(key)
+
+    def clear_if_free(self, key: str) -> None:
+        """As in RunStore, unless a program has ended there and is only to be recorded."""
+        with suppress(StoreError):
+            if not exists(self.folder(key) / ENDED):
+                super().clear_if_free(key)
+
+    def put(self, program: Keyed, files: Mapping[str, bytes]) -> None:
+        """Record what a program left, in place of a record that lacks something."""
+        self.forget(program.key)
+        self.put_run(program, history=(), weights=None, files=files)
+        self.drop_checkpoint(program.key)
+
+    def forget(self, key: str) -> None:
+        """Remove what is recorded under a key; call it only under ``lock``."""
+        if self.committed(key) is None:
+            return
+        folder = self.folder(key)
+        with reaching(folder):
+            for name in (RECORD, *self.record(key).artefacts):
+                remove(folder / name)
+
+    def take_over(self, earlier: Path, program: Keyed) -> Path:
+        """The working folder of a program, with the checkpoints of an ``earlier`` one, if any."""
+        folder = self.working_folder(program)
+        with reaching(folder):
+            for path in earlier.glob("checkpoint*"):
+                if not exists(folder / path.name):
+                    path.rename(folder / path.name)
+        return folder

@@ -12,9 +12,8 @@ from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.plan import merged
 from repro.specs.claim import Claim
-from repro.store.outputs import OutputStore
 from repro.store.places import LEDGER
-from repro.store.run_store import RunStore, copy_run
+from repro.store.run_store import OutputStore, RunStore, copy_run
 from repro.store.sealed import is_folder, noting_damage
 from repro.trainers.run import PlannedRun
 from repro.trainers.table import Measurable

@@ -8,9 +8,9 @@ import pytest
 from pydantic import TypeAdapter
 
 from repro.errors import ClaimError
-from repro.expectations.base import Context, Design, PlannedSeeds
+from repro.expectations.base import PlannedSeeds
+from repro.expectations.declared import Context, Design, EProcess
 from repro.expectations.kinds import Expectation, kind_of
-from repro.expectations.looks import EProcess
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,

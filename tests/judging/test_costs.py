@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from repro.evidence.evidence import Evidence, Replicate
-from repro.judging.costs import cost_parts
+from repro.judging.claim_parts import cost_parts
 from tests.judging.evidence import claim
 
 

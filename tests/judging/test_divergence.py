@@ -9,8 +9,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from repro.evidence.evidence import State
+from repro.expectations.declared import EProcess
 from repro.expectations.kinds import Expectation
-from repro.expectations.looks import EProcess
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import apply_divergence_policy

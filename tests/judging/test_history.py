@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from repro.expectations.looks import EProcess
+from repro.expectations.declared import EProcess
 from repro.judging.document import Document
 from repro.judging.registration import control_part, undecided
 from repro.registry.claim_log import Entry, Seen

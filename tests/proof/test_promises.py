@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.levels.power import PLANS, Plan, keep
 from repro.expectations.difference import TestOfDifference
-from repro.stats import planned_items, planned_median, planned_survival, planned_tasks, planning
+from repro.stats import planned_level, planned_survival, planned_tasks, planning
 from repro.stats.planned_tasks import PlannedOverTasks
 from repro.stats.planning import PlannedDifference, assess
 from repro.stats.task_aggregates import Aggregate
@@ -34,7 +34,7 @@ def test_every_test_with_a_power_has_two_designs() -> None:
     assert min(found.values()) >= 2
     tests = {test for sort, _, _, test in found if sort is PlannedDifference}
     assert tests == set(get_args(TestOfDifference))
-    modules = planning, planned_tasks, planned_survival, planned_median, planned_items
+    modules = planning, planned_tasks, planned_survival, planned_level
     named = [value for module in modules for value in vars(module).values()]
     every = {c for c in named if isinstance(c, type) and "name" in vars(c)}
     assert {sort for sort, *_ in found} == every - {planning.PlannedTest}

@@ -16,7 +16,7 @@ from repro.similarity.benchmarks import (
     lacking,
     own_benchmark,
 )
-from repro.similarity.cosine import word_correlation
+from repro.similarity.embeddings import word_correlation
 from repro.trainers.language_model.corpus import describe, load_corpus
 
 PUBLISHED = Path(__file__).parents[2] / "claims/published/parthiban2021_similarity_ptb.csv"

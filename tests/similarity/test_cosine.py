@@ -8,7 +8,7 @@ import pytest
 
 from repro.errors import EmbeddingsError
 from repro.similarity.benchmarks import Benchmark, Pair
-from repro.similarity.cosine import Vector, cosines, word_correlation
+from repro.similarity.embeddings import Vector, cosines, word_correlation
 
 
 def random_benchmark(seed: int, pairs: int = 60) -> tuple[Benchmark, dict[str, Vector]]:

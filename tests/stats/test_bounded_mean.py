@@ -20,7 +20,7 @@ from repro.stats.bounded_mean import (
     p_of_items,
 )
 from repro.stats.one_sample import Side, mean_level
-from repro.stats.planned_items import PlannedItems, p_of_shares
+from repro.stats.planned_level import PlannedItems, p_of_shares
 from repro.stats.planning import assess
 from repro.stats.records import Sample, expect, known
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
+from repro.expectations.declared import Sequential
 from repro.expectations.kinds import KINDS, kind_of
-from repro.expectations.looks import Sequential
 from repro.schema.messages import listed
 from repro.schema.numbers import number_of
 from repro.schema.yaml import Steps

@@ -14,8 +14,7 @@ import pytest
 
 from repro.errors import NotKeptError, ReadingError, StoreError
 from repro.specs.load import load_claim
-from repro.store.outputs import OutputStore
-from repro.store.run_store import RunStore
+from repro.store.run_store import OutputStore, RunStore
 from repro.trainers.command.left import Left, ProgramRun
 from tests.commands import repro
 from tests.edits import changed
@@ -264,7 +263,7 @@ def test_a_process_that_is_killed_while_it_records_loses_nothing(folder: Path) -
     change(folder, JSON, 'file: "{out}/all_results.json"')
     change(folder, "from: eval.error", "from: eval_error")
     halts = (
-        "import sys, time\nfrom repro.store.outputs import OutputStore\n"
+        "import sys, time\nfrom repro.store.run_store import OutputStore\n"
         "OutputStore.put = lambda *_: (open('here', 'w').close(), time.sleep(60))\n"
         "from repro.cli import main\nmain()\n"
     )

@@ -16,7 +16,7 @@ from repro.running.preflight import lacking
 from repro.running.worker import Task, run_task
 from repro.similarity import benchmarks
 from repro.similarity.benchmarks import BENCHMARKS, Known, known_benchmark
-from repro.similarity.cosine import word_correlation
+from repro.similarity.embeddings import word_correlation
 from repro.store.run_store import RunStore
 from repro.trainers.dialog.spec import DialogTrainingSpec
 from repro.trainers.language_model.corpus import CorpusData, describe, load_corpus

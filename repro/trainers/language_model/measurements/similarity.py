@@ -15,7 +15,7 @@ from repro.similarity.benchmarks import BENCHMARKS, known_benchmark, lacking
 from repro.trainers.measurement import Details, Measured, MeasurementSpec, Natural
 
 if TYPE_CHECKING:
-    from repro.similarity.cosine import WordCorrelation
+    from repro.similarity.embeddings import WordCorrelation
 
 
 class SimilarityDetails(Details):
@@ -89,7 +89,7 @@ class WordSimilarity(MeasurementSpec):
         return Measured(statistics.fmean(correlations.values()), details)
 
     def _correlation(self, name: str, subject: Any) -> WordCorrelation:
-        from repro.similarity.cosine import word_correlation  # noqa: PLC0415 - scipy
+        from repro.similarity.embeddings import word_correlation  # noqa: PLC0415 - scipy
 
         benchmark = known_benchmark(name, subject.corpus.data)
         rows = {word: row for row, word in enumerate(subject.corpus.words)}
