@@ -24,10 +24,23 @@ FEWER_SIZES = {
     "conjunction": (3, 5),
     "disjunction": (3, 5),
     "family": (3, 5),
+    "meta_analysis": (3, 5),
+    "meta_analysis_crossed": (3, 5),
     "ordering": (3, 5, 10),
+    "over_tasks": (3, 5),
+    "over_tasks_crossed": (3, 5),
     "trend": (3, 5, 10),
 }
 """Where a draw has many values only the sizes that lose most; the long run has the others."""
+
+FEWER_DRAWS = DRAWS // 2
+"""The gate grows stricter with fewer draws, as the bound moves away from the rate.
+
+A test that errs in 5.5 % fails with 95 % at any number; one that errs in exactly 5 % passes unless
+its rate is 3.5 standard errors of 50,000 draws too high.
+"""
+NEAR_THE_LIMIT = ("conjunction, all at the margin/welch", "sequential, difference/group_obf")
+"""These err in up to 5.4 %, which only all draws tell from 5.5 %."""
 
 KNOWN = {
     ("student", 3, 3.0): 0.075,
@@ -44,10 +57,11 @@ KNOWN = {
 
 @pytest.mark.parametrize("experiment", GATED, ids=lambda one: one.name)
 def test_every_default_test_holds_its_level(experiment: Experiment) -> None:
-    """In every gated cell false CONFIRMED is as rare as declared, 100,000 draws a cell."""
+    """In every gated cell false CONFIRMED is as rare as declared, 50,000 draws per cell or more."""
+    draws = DRAWS if experiment.name in NEAR_THE_LIMIT else FEWER_DRAWS
     sizes = FEWER_SIZES.get(experiment.kind.split(",", maxsplit=1)[0], SIZES)
     rates = [
-        measure(experiment, cell, draws=DRAWS, coverage=False)
+        measure(experiment, cell, draws=draws, coverage=False)
         for cell in grid(experiment, sizes)
         if experiment.is_gated(cell)
     ]

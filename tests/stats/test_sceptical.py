@@ -167,9 +167,9 @@ def test_small_ratios_agree_with_another_integral(z, ratio):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("exponent", range(-60, 61, 12))
-@pytest.mark.parametrize("z_original", [-37.5, -1e-3, 1e-9, 2.0, 37.5])
-@pytest.mark.parametrize("z_ours", [-37.5, 1e-200, 1.0, 10.0])
+@pytest.mark.parametrize("exponent", [-60, -12, 0, 24, 60])
+@pytest.mark.parametrize("z_original", [-37.5, 1e-9, 2.0, 37.5])
+@pytest.mark.parametrize("z_ours", [-37.5, 1e-200])
 def test_no_ratio_of_variances_is_too_extreme(z_original, z_ours, exponent):
     """
     Every z-value and every ratio that the evidence can have gives four finite numbers.
