@@ -100,7 +100,7 @@ def compare(
     its verdict is exploratory.
     """
     with problems(json=json):
-        from repro.drafting.run_fields import Hints
+        from repro.results.run_fields import Hints
         from repro.workflows.compare import CompareOptions
         from repro.workflows.compare import compare as compared
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repro.drafting.command_line import ProgramLine
-from repro.drafting.log_runs import pattern_of
 from repro.errors import ClaimError, ReproError, printable
+from repro.results.log_runs import pattern_of
 from repro.results.series import numbers_in
 from repro.schema.messages import choose
 from repro.trainers.command import process

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, Union
 
 from pydantic import Field, create_model
 
@@ -15,16 +15,10 @@ from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs, TableS
 from repro.evidence.evidence import RunsThere, TableSource, TidyTable, by_source
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
 from repro.results.importer import FilesRead, FoundRun, Importer, same
-from repro.results.inspect_logs import Inspect
-from repro.results.lm_eval import LmEval
-from repro.results.mlflow import Mlflow
+from repro.results.importers import IMPORTERS
 from repro.results.paths import seed_in
 from repro.results.readings import RunState, short, value_of
-from repro.results.result_files import Files
 from repro.results.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
-from repro.results.tensorboard import TensorBoard
-from repro.results.trackio import Trackio
-from repro.results.wandb import Wandb
 from repro.schema.cells import Percent
 from repro.schema.messages import Words, choose, closest, listed
 from repro.schema.yaml import Steps
@@ -32,8 +26,9 @@ from repro.schema.yaml import Steps
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
 
-AnyImporter = Annotated[
-    Files | Mlflow | TensorBoard | Wandb | Trackio | Inspect | LmEval, Field(discriminator="from_")
+AnyImporter: Any = Annotated[
+    Union[tuple(map(IMPORTERS.get, IMPORTERS.names()))],  # noqa: UP007
+    Field(discriminator="from_"),
 ]
 
 MOST_DIGESTS: Final = 2_000

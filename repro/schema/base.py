@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, Union, get_args
 
@@ -331,3 +334,19 @@ class _JsonSchema:
         *members, _ = handler(core_schema)["oneOf"]
         mapping = {kind: each["$ref"] for kind, each in zip(self.kinds, members, strict=False)}
         return {"discriminator": {"mapping": mapping, "propertyName": "kind"}, "oneOf": members}
+
+
+def name_of(text: str, taken: Iterable[str] = (), before: str = "arm") -> str:
+    """A name for a text, as a claim has names; another one for each text."""
+    letters = unicodedata.normalize("NFKD", text.lower())
+    latin = "".join(each for each in letters if not unicodedata.combining(each))
+    name = re.sub(r"[^a-z0-9]+", "_", latin).strip("_")[:50]
+    if not name and not text.isascii():
+        name = hashlib.sha256(text.encode()).hexdigest()[:6]  # letters that have no Latin name
+        name = f"{before}_{name}"
+    name = name if name[:1].isalpha() else f"{before}_{name}".rstrip("_")
+    taken, found, count = set(taken), name, 1
+    while found in taken:
+        count += 1
+        found = f"{name}_{count}"
+    return found

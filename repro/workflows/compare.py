@@ -13,15 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from repro.drafting.claim_text import Better, name_of
+from repro.drafting.claim_text import Better
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
-from repro.drafting.found_results import FoundResults, read_results
-from repro.drafting.run_fields import Hints
-from repro.drafting.run_values import FoundValue
 from repro.errors import ClaimError, DataError, ReproError
 from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
+from repro.results.found_results import FoundResults, read_results
+from repro.results.run_fields import Hints
+from repro.results.run_values import FoundValue
+from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims

@@ -11,10 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repro.drafting.path_names import EPISODES
-from repro.drafting.run_fields import named, number_like, refused, task_of
 from repro.errors import ClaimError
 from repro.results.importer import FoundRun, RunEnd
+from repro.results.path_names import EPISODES
 from repro.results.roles import (
     PART,
     PHASES,
@@ -25,6 +24,7 @@ from repro.results.roles import (
     seed_number,
     varies,
 )
+from repro.results.run_fields import named, number_like, refused, task_of
 
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 

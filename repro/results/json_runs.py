@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
-from repro.drafting.run_fields import ARMS, SEEDS, last_part, named, refused
 from repro.errors import DataError
 from repro.files import read_bytes
 from repro.results.importer import FilesRead, FoundRun
 from repro.results.inspect_logs import Inspect
 from repro.results.known_json import known_form
+from repro.results.run_fields import ARMS, SEEDS, last_part, named, refused
 from repro.results.series import Record, flat, in_lines, numbers_in
 
 LARGEST = 200_000_000

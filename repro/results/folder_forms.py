@@ -10,11 +10,14 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from repro.drafting.json_runs import several_inside
-from repro.drafting.log_runs import LOGS, run_in_log, runs_in_log
-from repro.drafting.path_names import (
+from repro.files import leads_out, read_bytes
+from repro.results.importer import LARGEST, FoundRun, Importer
+from repro.results.importers import IMPORTERS
+from repro.results.json_runs import several_inside
+from repro.results.log_runs import LOGS, run_in_log, runs_in_log
+from repro.results.path_names import (
     EPISODES,
     alike,
     by_folder,
@@ -23,12 +26,9 @@ from repro.drafting.path_names import (
     telling,
     template_of,
 )
-from repro.drafting.run_fields import named, refused, unfit
-from repro.evidence.imported import AnyImporter
-from repro.files import leads_out, read_bytes
-from repro.results.importer import LARGEST, FoundRun, Importer
 from repro.results.paths import matching
 from repro.results.result_files import FORMS
+from repro.results.run_fields import named, refused, unfit
 from repro.schema.cells import float_of
 
 SETTINGS = (".hydra/config.yaml", "hparams.yaml")
@@ -133,12 +133,11 @@ class Inside:
 def import_of(path: Path, declared: Mapping[str, Any]) -> Importer:
     """The import of the results at ``path``; ClaimError where a claim cannot declare it."""
     try:
-        found: Importer = TypeAdapter(AnyImporter).validate_python(dict(declared))
+        return IMPORTERS.get(declared["from"]).model_validate(dict(declared))
     except ValidationError:
         mistake = f"a claim cannot name the path '{declared['path']}'"
         expected = "letters, digits and _ . ! + - in its names"
         raise refused(path, mistake, expected, "rename the file or its folder") from None
-    return found
 
 
 # logs

@@ -10,20 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from repro.drafting.folder_forms import (
+from repro.errors import ClaimError, DataError
+from repro.results.databases import tables_of
+from repro.results.folder_forms import (
     READ_LOGS,
     WAYS,
     Form,
     Inside,
     forms_named,
 )
-from repro.drafting.json_runs import one_log, read_json, runs_in_json
-from repro.drafting.log_runs import LOGS, names_in_log, runs_in_log
-from repro.drafting.path_names import alike
-from repro.drafting.run_fields import UnfitError, named, refused, unfit
-from repro.errors import ClaimError, DataError
-from repro.results.databases import tables_of
+from repro.results.json_runs import one_log, read_json, runs_in_json
+from repro.results.log_runs import LOGS, names_in_log, runs_in_log
+from repro.results.path_names import alike
 from repro.results.result_files import FORMS
+from repro.results.run_fields import UnfitError, named, refused, unfit
 from repro.results.series import in_lines
 
 MOST_FILES = 20_000

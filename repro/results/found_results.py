@@ -13,18 +13,22 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from repro.drafting.claim_text import name_of
-from repro.drafting.folder_forms import Form, import_of
-from repro.drafting.forms import Way, forms_of_chart, ways_of
-from repro.drafting.log_runs import pattern_of
-from repro.drafting.measures import measure_of, measured
-from repro.drafting.no_number import (
+from repro.errors import ClaimError, DataError
+from repro.results.folder_forms import Form, import_of
+from repro.results.forms import Way, forms_of_chart, ways_of
+from repro.results.importer import FilesRead, FoundRun
+from repro.results.log_runs import pattern_of
+from repro.results.measures import measure_of, measured
+from repro.results.no_number import (
     no_arms,
     refuse_lacking,
     refuse_percent,
 )
-from repro.drafting.path_parts import number_in_paths, parts_of, year_in_paths
-from repro.drafting.row_units import (
+from repro.results.path_parts import number_in_paths, parts_of, year_in_paths
+from repro.results.readings import DIVERGED, TASK, value_of
+from repro.results.result_files import FORMS
+from repro.results.roles import whole
+from repro.results.row_units import (
     Rows,
     a_row_each,
     in_series,
@@ -35,7 +39,7 @@ from repro.drafting.row_units import (
     step_field,
     without_tasks,
 )
-from repro.drafting.run_fields import (
+from repro.results.run_fields import (
     Hints,
     UnfitError,
     arm_field,
@@ -52,16 +56,11 @@ from repro.drafting.run_fields import (
     with_labels,
     with_states,
 )
-from repro.drafting.run_values import Columns, FoundValue, averaged, values_of
-from repro.drafting.said import each_run, of_columns, of_states, of_unread
-from repro.drafting.wide_tables import ARM, runs_of_columns, runs_of_rows
-from repro.errors import ClaimError, DataError
-from repro.results.importer import FilesRead, FoundRun
-from repro.results.readings import DIVERGED, TASK, value_of
-from repro.results.result_files import FORMS
-from repro.results.roles import whole
+from repro.results.run_values import Columns, FoundValue, averaged, values_of
+from repro.results.said import each_run, of_columns, of_states, of_unread
 from repro.results.wandb import wandb_export
-from repro.schema.base import FileName
+from repro.results.wide_tables import ARM, runs_of_columns, runs_of_rows
+from repro.schema.base import FileName, name_of
 from repro.schema.numbers import number_of
 
 TIDY = ("arm", "seed", "measurement", "value")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from repro.drafting.run_fields import MOST_ARMS, Hints, named, refused
 from repro.errors import ClaimError
 from repro.results.importer import FoundRun
 from repro.results.roles import (
@@ -21,6 +20,7 @@ from repro.results.roles import (
     surest,
     whole,
 )
+from repro.results.run_fields import MOST_ARMS, Hints, named, refused
 
 ARM = "column"
 """The field of the column in which a value stood."""

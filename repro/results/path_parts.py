@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-from repro.drafting.run_fields import Hints, named, refused
 from repro.errors import ClaimError
 from repro.results.importer import FoundRun
 from repro.results.roles import RUNS, Role, role_of
+from repro.results.run_fields import Hints, named, refused
 
 WHOLE = "path"
 """`--arm path`: all that differs in the paths is the arm."""

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from repro.drafting.run_fields import Hints, named, no_field, refused, unfit, with_cells
 from repro.errors import ClaimError
 from repro.results.importer import FoundRun
 from repro.results.readings import short
 from repro.results.roles import UNCOMPARED, role_of
+from repro.results.run_fields import Hints, named, no_field, refused, unfit, with_cells
 from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of
 

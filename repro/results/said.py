@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from repro.drafting.row_units import Rows
-from repro.drafting.run_fields import Hints, named
-from repro.drafting.run_values import Columns
 from repro.results.importer import FoundRun
 from repro.results.roles import role_of
+from repro.results.row_units import Rows
+from repro.results.run_fields import Hints, named
+from repro.results.run_values import Columns
 
 
 def each_run(rows: Rows, hints: Hints) -> str:
