@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from repro.errors import DataError, Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs, TableSchema
 from repro.evidence.evidence import RunsThere, TableSource, TidyTable, by_source
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
 from repro.results.importer import FilesRead, FoundRun, Importer, same
-from repro.results.importers import IMPORTERS
+from repro.results.importers import AnyImporter
 from repro.results.paths import seed_in
 from repro.results.readings import RunState, short, value_of
 from repro.results.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
@@ -25,11 +25,6 @@ from repro.schema.yaml import Steps
 
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
-
-AnyImporter: Any = Annotated[
-    Union[tuple(map(IMPORTERS.get, IMPORTERS.names()))],  # noqa: UP007
-    Field(discriminator="from_"),
-]
 
 MOST_DIGESTS: Final = 2_000
 """Files of an arm whose own digests are kept; of more, that of all together."""

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from repro.errors import DataError
 from repro.files import TooLargeError, leads_out, read_bytes
@@ -142,6 +142,36 @@ class Stepped(Importer):
     @property
     def last_step(self) -> tuple[str, float] | None:
         return None if self.complete is None else next(iter(self.complete.items()))
+
+
+class ThirdPartyImporter(Spec):
+    """A reader that is not built in; what it declares are its other keys.
+
+    ``from`` names its class, `module:object`, or is the name that an installed package gives it.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    from_: str = Field(alias="from", json_schema_extra={"pattern": ":"})
+
+
+class CustomImporter(Stepped):
+    """The base of a reader that is not built in: a class below it, whose fields are its keys.
+
+    ``from`` is its `module:object`, and ``version`` that in which it is here. ``shown`` is what
+    `repro compare` calls what it reads.
+    """
+
+    shown: ClassVar[str] = ""
+
+    from_: str = Field(alias="from")
+    version: Annotated[str, Field(min_length=1, max_length=100)] = ""
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether `repro compare` may take a file or folder for what it reads, unasked."""
+        del path
+        return False
 
 
 def same(found: Any, asked: Value) -> bool:
