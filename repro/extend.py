@@ -18,7 +18,7 @@ _NAMES = {
     "ExpectationKind": "repro.expectations.base:Kind",
     "FilesRead": "repro.results.importer",
     "Finished": "repro.trainers.trainer",
-    "FoundRun": "repro.results.importer",
+    "FoundRun": "repro.results.forms",
     "Importer": "repro.results.importer:CustomImporter",
     "Measured": "repro.trainers.measurement",
     "Measurement": "repro.trainers.measurement:OwnMeasurement",

@@ -14,7 +14,8 @@ from repro.errors import DataError, Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs, TableSchema
 from repro.evidence.evidence import RunsThere, TableSource, TidyTable, by_source
 from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
-from repro.results.importer import FilesRead, FoundRun, Importer, same
+from repro.results.forms import FoundRun
+from repro.results.importer import FilesRead, Importer, same
 from repro.results.importers import AnyImporter
 from repro.results.paths import seed_in
 from repro.results.readings import RunState, short, value_of

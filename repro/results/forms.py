@@ -1,201 +1,155 @@
-"""In which form results lie in a file or a folder, and the imports that read it."""
+"""Results as they lie there: a file or a folder, the ways to read it, and the runs in it."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from repro.errors import ClaimError, DataError
-from repro.results.databases import tables_of
-from repro.results.folder_forms import (
-    READ_LOGS,
-    WAYS,
-    Form,
-    Inside,
-    forms_named,
-)
-from repro.results.json_runs import one_log, read_json, runs_in_json
-from repro.results.log_runs import LOGS, names_in_log, runs_in_log
-from repro.results.path_names import alike
-from repro.results.result_files import FORMS
-from repro.results.run_fields import UnfitError, named, refused, unfit
-from repro.results.series import in_lines
+from repro.errors import ClaimError
+from repro.files import leads_out
+from repro.results.readings import short
+from repro.results.series import Row
 
-MOST_FILES = 20_000
-PATTERN = re.compile(r"[*?{]")
-RANGES = ("__MIN", "__MAX")
-"""How the columns of a chart end that hold no run, but the range of one."""
+NAMED = 10
+"""So many fields or values are named in a message."""
+
+MOST_ABOVE = 3
+"""So many folders above a file are searched for others like it."""
+
+RunEnd = Literal["finished", "failed", "running"]
+
+
+@dataclass(slots=True)
+class FoundRun:
+    """One run of a source: where it is, what is said of it, and its numbers in rows.
+
+    ``fields`` are what ``where`` and ``seed`` may name. A run that is not ``finished`` was ended
+    (``failed``), or is still ``running``. ``when`` is its time in seconds, where one is recorded
+    that does not follow from the order of the runs.
+    """
+
+    place: str
+    fields: Mapping[str, Any]
+    rows: list[Row]
+    state: RunEnd = "finished"
+    when: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One import, as a claim declares it: of all arms, or of the ``arm`` that its path names.
+
+    ``left_out`` are files, or columns, whose names are like no other: they are runs of no arm.
+    ``runs`` are those that no import reads alone: of a JSON file, or of logs, where ``log`` says
+    that an import can by a pattern, once it is known which number is asked for.
+    """
+
+    words: str
+    importer: Mapping[str, Any]
+    arm: str = ""
+    left_out: tuple[str, ...] = ()
+    runs: tuple[FoundRun, ...] | None = None
+    log: bool = False
+
+    notes: tuple[str, ...] = ()
 
 
 class Way(NamedTuple):
-    """One of the ways in which results may lie there, in words, and the forms that they have."""
+    """One of the ways in which results may be read: in words, and the forms that they have.
+
+    The forms are looked for when they are asked for; UnfitError where there are none. Of stores of
+    a ``tracker`` the first counts; files of ``numbers`` are no results where a ``framework`` wrote
+    files of its own.
+    """
 
     words: str
     forms: Callable[[], tuple[Form, ...]]
+    sort: Literal["tracker", "framework", "numbers", "logs", ""] = ""
 
 
-def ways_of(path: Path, root: Path, *, asked: bool = False) -> list[Way]:
-    """How the results at ``path`` may be imported by a claim in the folder ``root`` above it.
+def store(words: str, path: str) -> Way:
+    """The store of a tracker, which is read as it is."""
+    return Way("the store of a tracker", lambda: (Form(words, {"path": path}),), "tracker")
 
-    ClaimError where there is nothing, or no form that is known. The forms of a way are looked for
-    when they are asked for; UnfitError where results are of another form. ``asked``: an option
-    names the field of the arms, or the number.
+
+@dataclass(frozen=True)
+class ResultsThere:
+    """A file or a folder with results, the claim's folder above it, and the files to look at.
+
+    ``asked``: an option names the field of the arms, or the number.
     """
-    if not path.exists():
-        raise _nothing(path)
-    place = path.resolve().relative_to(root.resolve()).as_posix()
-    if path.is_file():
-        return [Way("a file", lambda: (_of_file(path, place),))]
-    inside = Inside(path, root, _files(path), asked)
-    ways = [
-        Way(words, partial(_noted, inside, find))
-        for words, there, find in WAYS
-        if getattr(inside, there)
-    ]
-    if _of_tracker(path, place, look=False):
-        ways.insert(0, Way("the store of a tracker", partial(_of_tracker, path, place)))
-    if not ways:
-        expected = f"files {', '.join((*FORMS, *LOGS))}, or the folder of a tracker"
-        raise refused(path, "no results are in this folder", expected, "name their folder")
-    return ways
+
+    path: Path
+    root: Path
+    files: Sequence[Path] = ()
+    asked: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """The ending of a file; of a folder it is empty."""
+        return self.path.suffix.lower() if self.path.is_file() else ""
+
+    @property
+    def place(self) -> str:
+        """Its path below the folder of the claim."""
+        return self.below(self.path)
+
+    def below(self, file: Path) -> str:
+        """The path of a file by the names that lead to it, of links too."""
+        there = self.path.resolve().relative_to(self.root.resolve())
+        return (there / file.relative_to(self.path)).as_posix()
+
+    def names(self, files: Iterable[Path]) -> list[str]:
+        """Their paths; UnfitError for a link that leads out, as an import refuses it."""
+        found = [self.below(each) for each in files]
+        for name in found:
+            if leads_out(self.root.resolve() / name, self.root):
+                mistake = f"'{name}' is a link that leads elsewhere"
+                expected = f"files below {self.root.resolve()}"
+                raise refused(self.path, mistake, expected, "put the file itself there")
+        return found
+
+    def ending(self, *suffixes: str) -> list[Path]:
+        return [each for each in self.files if each.suffix.lower() in suffixes]
 
 
-def _noted(inside: Inside, find: Callable[[Inside], tuple[Form, ...]]) -> tuple[Form, ...]:
-    """The forms of a way, of which the first says which links to folders were not followed."""
-    first, *others = find(inside)
-    links = [each for each in inside.path.rglob("*") if each.is_symlink() and each.is_dir()]
-    if not links:
-        return (first, *others)
-    note = f"not followed, links to folders: {named([inside.below(each) for each in links])}"
-    return (replace(first, notes=(*first.notes, note)), *others)
+class UnfitError(ClaimError):
+    """Results of another form than was tried, or without what was asked for: it may be beside."""
 
 
-def _nothing(path: Path) -> ClaimError:
-    """The error of a path that is not there, or of a pattern that the shell has not filled in."""
-    mistake, advice = "there is no such file or folder", "check the path"
-    place = next(n for n, part in enumerate((*path.parts, "*")) if PATTERN.search(part))
-    if place < len(path.parts):
-        mistake = "a pattern, and no file or folder"
-        advice = f"give the folder above, {Path(*path.parts[:place])}: what is in it is looked for"
-    return refused(path, mistake, "results", advice)
+def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
+    """The error of results that cannot be read: what is wrong, what was expected, what to do."""
+    mistake = re.sub(rf"^\S*{re.escape(path.name)}, (?=row \d)", "", mistake)
+    return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 
-def _of_file(path: Path, place: str) -> Form:
-    suffix = path.suffix.lower()
-    if suffix in (".db", ".sqlite", ".sqlite3"):
-        tracker = _database(path)
-        return Form(f"the database of {tracker}", {"from": tracker, "path": place})
-    if suffix == ".wandb":
-        return Form("a run of wandb", {"from": "wandb", "path": place})
-    if suffix in FORMS and (suffix != ".json" or in_lines(read_json(path))):
-        words = "a table" if FORMS[suffix] == "csv" else "JSON lines, a run per line"
-        return Form(words, {"from": "files", "path": place, "each": "row"})
-    if suffix == ".json":
-        words, runs = runs_in_json(path)
-        importer = {"from": "files", "path": place, "each": "row"}
-        return Form(f"a JSON file: {words}", importer, runs=runs)
-    if suffix == ".eval":
-        raise one_log(path)
-    if suffix in LOGS:
-        return _of_log(path, place)
-    expected = f"{', '.join((*FORMS, *LOGS))}, a database of mlflow or trackio, or a folder"
-    advice = "write it as CSV: columns arm, seed, and the number that was measured"
-    raise refused(path, "of a form that is not known", expected, advice)
+def unfit(path: Path, mistake: str, expected: str, advice: str) -> UnfitError:
+    """The same of results that another form of them, in the same folder, may have."""
+    return UnfitError(str(refused(path, mistake, expected, advice)))
 
 
-def _of_log(path: Path, place: str) -> Form:
-    """A log of several runs; ClaimError for that of one."""
-    if runs := runs_in_log(path, place):
-        return Form("a log with several runs in it", {"path": place}, runs=runs)
-    if not (names := names_in_log(path)):
-        mistake = "no number stands in this log as `name: 1.5` or `name=1.5`"
-        raise refused(path, mistake, "numbers with their names", READ_LOGS)
-    mistake = f"this log is one run, with the numbers {named(names)}"
-    advice = f"give the folder with the logs of all runs, such as {path.parent}"
-    expected = "the logs of several runs, or one that says arm and seed of each"
-    raise refused(path, mistake, expected, advice)
+def named(names: Collection[str]) -> str:
+    """The first of some names, and how many more there are."""
+    shown = ", ".join(short(name) for name in list(names)[:NAMED])
+    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _database(path: Path) -> str:
-    """Whose tables a file of sqlite has; ClaimError where it is neither, or is not read."""
-    try:
-        names = tables_of(path)
-    except DataError as error:
-        raise UnfitError(str(error)) from None
-    if {"runs", "experiments"} <= names:
-        return "mlflow"
-    if {"metrics", "configs"} <= names:
-        return "trackio"
-    advice = "give another file, or write the results as CSV"
-    raise unfit(path, "is no database that is known", "one of mlflow or trackio", advice)
+def one_run(path: Path, mistake: str) -> ClaimError:
+    """The error of a file that is one run: where others like it lie."""
+    beside = sum(each.suffix == path.suffix for each in path.parent.iterdir()) - 1
+    there = f"; {beside} more {path.suffix} lie beside it" if beside else ""
+    advice = f"give the folder with the files of all runs, such as {_folder_of_several(path)}"
+    return refused(path, f"{mistake}{there}", "a table, or the files of several runs", advice)
 
 
-def _of_tracker(path: Path, place: str, *, look: bool = True) -> tuple[Form, ...]:
-    """The store of a tracker, where the folder is one or holds one.
-
-    Without a ``look`` into its database it may be that of another.
-    """
-    below = f"{place}/" if place != "." else ""
-    if (path / "mlflow.db").is_file():
-        return (Form("the database of mlflow", {"from": "mlflow", "path": f"{below}mlflow.db"}),)
-    for name in ("", "mlruns"):
-        if any((path / name).glob("*/meta.yaml")):
-            folder = f"{below}{name}".rstrip("/")
-            return (Form("the folder of mlflow", {"from": "mlflow", "path": folder}),)
-    if runs := [each.relative_to(path).parts[0] for each in path.rglob("run-*.wandb")]:
-        alone = set(runs) == {"wandb"}
-        return (
-            Form("runs of wandb", {"from": "wandb", "path": f"{below}wandb" if alone else place}),
-        )
-    databases = sorted(path.glob("*.db"))
-    if len(databases) != 1:
-        return ()
-    name = f"{below}{databases[0].name}"
-    return (_of_file(databases[0], name) if look else Form("a database", {"path": name}),)
-
-
-def _files(path: Path) -> list[Path]:
-    files = []
-    for each in path.rglob("*"):
-        if any(part.startswith(".") for part in each.relative_to(path).parts):
-            continue
-        if each.is_file():
-            files.append(each)
-        if len(files) > MOST_FILES:
-            mistake, advice = f"more than {MOST_FILES:,} files", "name a folder in it"
-            raise refused(path, mistake, "the folder of some runs", advice)
-    return sorted(files)
-
-
-def forms_of_chart(
-    path: Path, place: str, names: Sequence[str], number: str
-) -> tuple[tuple[Form, ...], str]:
-    """The imports of a chart that W&B exported, whose columns are runs, and the number in it.
-
-    ClaimError where it shows several numbers and none is named, or no two runs are named alike.
-    """
-    shown: dict[str, list[str]] = defaultdict(list)
-    for name in names[1:]:
-        run, dash, what = name.rpartition(" - ")
-        if dash and not name.endswith(RANGES):
-            shown[what].append(run)
-    number = number or (next(iter(shown)) if len(shown) == 1 else "")
-    if number not in shown:
-        expected = ", ".join(shown)
-        raise refused(path, "a chart of several numbers", expected, "name one: --measure NAME")
-    found = alike(shown[number])
-    several = [template for template, alike in found.items() if len(alike) > 1 and "{" in template]
-    if not several:
-        mistake = "a chart whose columns are runs, and no two are named alike but for a number"
-        advice = "export the table of runs, with the setting that tells the arms apart"
-        raise refused(path, mistake, "mixup-0, mixup-1, plain-0 ...", advice)
-    imports = {
-        each: {"from": "files", "path": place, "columns": f"{each} - {number}"} for each in several
-    }
-    left = tuple(alike[0] for alike in found.values() if len(alike) == 1)
-    return forms_named("a chart that W&B exported, a run per column", imports, left), number
+def _folder_of_several(path: Path) -> Path:
+    """The nearest folder above that has another such file as deep below it; else the file's own."""
+    for depth, folder in enumerate(path.parents[:MOST_ABOVE]):
+        alike = folder.glob("*/" * depth + f"*{path.suffix}")
+        if len(list(islice(alike, 2))) > 1:
+            return folder
+    return path.parent

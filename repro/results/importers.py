@@ -35,3 +35,8 @@ def custom_importer(name: str) -> tuple[str, type[CustomImporter]]:
     """Where a reader that is not built in is, and its keys; DataError for what is no reader."""
     refused = ("reader of results", "a class below repro.extend.Importer", "add-a-reader")
     return class_of_others(IMPORTERS, name, CustomImporter, refused)
+
+
+def importer_named(name: str) -> type[Importer]:
+    """The reader that an `import` calls so; DataError for what is no reader."""
+    return IMPORTERS.get(name) if name in IMPORTERS.names() else custom_importer(name)[1]

@@ -6,20 +6,15 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
-from repro.errors import DataError
 from repro.files import read_bytes
-from repro.results.importer import FilesRead, FoundRun
-from repro.results.inspect_logs import Inspect
+from repro.results.forms import FoundRun, named, one_run, refused
+from repro.results.inspect_logs import one_log
 from repro.results.known_json import known_form
-from repro.results.run_fields import ARMS, SEEDS, last_part, named, refused
-from repro.results.series import Record, flat, in_lines, numbers_in
-
-LARGEST = 200_000_000
-"""Bytes of the largest file that is read."""
+from repro.results.roles import ARMS, SEEDS, last_part
+from repro.results.series import LARGEST, Record, flat, in_lines, numbers_in
 
 SERIES = frozenset({"loss", "acc", "accuracy", "error", "lr", "learning_rate", "epoch", "step"})
 """Last words in the names of what is logged during one run: lists of these are no arms."""
@@ -39,9 +34,6 @@ VALUES = frozenset({"values", "scores", "results", "runs", "raw"})
 
 DEEPEST = 4
 """So many objects a list of seeds may lie in."""
-
-MOST_ABOVE = 3
-"""So many folders above a file are searched for others like it."""
 
 _SEED = re.compile(r"(?i)(?:seed|run)?[_=-]?(\d{1,15})")
 
@@ -338,38 +330,4 @@ def _one_run(path: Path, document: Any) -> Exception:
         return one_log(path)
     names = dict.fromkeys(name for row in known or rows for name in row)
     what = f", with the numbers {named(names)}" if names else ", and no number is at its top"
-    return _alone(path, f"one JSON file is one run{what}")
-
-
-def one_log(path: Path) -> Exception:
-    """What is said of one log of inspect."""
-    said = "".join(_said_in_log(path))
-    return _alone(path, f"one log of inspect is one run{said}")
-
-
-def _said_in_log(path: Path) -> Iterator[str]:
-    """Task, model and numbers of a log, as far as it can be read."""
-    try:
-        importer = Inspect.model_validate({"from": "inspect", "path": path.name})
-        (run,) = importer.runs(path.parent, FilesRead())
-    except (DataError, ValueError):
-        return
-    yield from (f", {key} {run.fields[key]}" for key in ("task", "model") if key in run.fields)
-    if run.rows and run.rows[0]:
-        yield f", with the numbers {named(run.rows[0])}"
-
-
-def _alone(path: Path, mistake: str) -> Exception:
-    beside = sum(each.suffix == path.suffix for each in path.parent.iterdir()) - 1
-    there = f"; {beside} more {path.suffix} lie beside it" if beside else ""
-    advice = f"give the folder with the files of all runs, such as {_folder_of_several(path)}"
-    return refused(path, f"{mistake}{there}", "a table, or the files of several runs", advice)
-
-
-def _folder_of_several(path: Path) -> Path:
-    """The nearest folder above that has another such file as deep below it; else the file's own."""
-    for depth, folder in enumerate(path.parents[:MOST_ABOVE]):
-        alike = folder.glob("*/" * depth + f"*{path.suffix}")
-        if len(list(islice(alike, 2))) > 1:
-            return folder
-    return path.parent
+    return one_run(path, f"one JSON file is one run{what}")

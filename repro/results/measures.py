@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from repro.results.importer import FoundRun
+from repro.results.forms import FoundRun, refused, unfit
 from repro.results.no_number import refuse_odd, refuse_printed
 from repro.results.roles import UNCOMPARED, recurs, role_of
 from repro.results.row_units import Rows
-from repro.results.run_fields import Hints, no_field, refused, unfit
+from repro.results.run_fields import Hints, no_field
 
 TESTS = ("test", "eval", "valid", "val", "dev")
 """Of several numbers, the one whose name has the first of these words is the one meant."""

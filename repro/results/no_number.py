@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from repro.errors import ClaimError
-from repro.results.importer import FoundRun
+from repro.results.forms import FoundRun, named, refused, unfit
 from repro.results.readings import short
 from repro.results.roles import UNCOMPARED, role_of
-from repro.results.run_fields import Hints, named, no_field, refused, unfit, with_cells
+from repro.results.run_fields import Hints, no_field, with_cells
 from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of
 

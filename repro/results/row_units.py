@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro.errors import ClaimError
-from repro.results.importer import FoundRun, RunEnd
+from repro.results.forms import FoundRun, RunEnd, named, refused
 from repro.results.path_names import EPISODES
 from repro.results.roles import (
     PART,
@@ -24,7 +24,7 @@ from repro.results.roles import (
     seed_number,
     varies,
 )
-from repro.results.run_fields import named, number_like, refused, task_of
+from repro.results.run_fields import number_like, task_of
 
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 

@@ -9,7 +9,7 @@ from math import fsum
 from pathlib import Path
 from typing import Literal
 
-from repro.results.importer import FoundRun
+from repro.results.forms import FoundRun
 from repro.results.roles import whole
 from repro.results.run_fields import seed_of, task_of
 from repro.results.series import chosen

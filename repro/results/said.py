@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from repro.results.importer import FoundRun
+from repro.results.forms import FoundRun, named
 from repro.results.roles import role_of
 from repro.results.row_units import Rows
-from repro.results.run_fields import Hints, named
+from repro.results.run_fields import Hints
 from repro.results.run_values import Columns
 
 

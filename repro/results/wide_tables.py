@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from repro.errors import ClaimError
-from repro.results.importer import FoundRun
+from repro.results.forms import FoundRun, named, refused
 from repro.results.roles import (
     PHASES,
     UNCOMPARED,
@@ -20,7 +20,7 @@ from repro.results.roles import (
     surest,
     whole,
 )
-from repro.results.run_fields import MOST_ARMS, Hints, named, refused
+from repro.results.run_fields import MOST_ARMS, Hints
 
 ARM = "column"
 """The field of the column in which a value stood."""

@@ -18,7 +18,7 @@ class IniRuns(Importer):
         return path.suffix == ".ini"
 
     def runs(self, root, digests):
-        """Every run that is there, in order: `where` of an arm chooses among them by their fields."""
+        """Every run that is there, in order: `where` of an arm chooses by their fields."""
         parser = ConfigParser()
         parser.read_string(digests.read(self.place(root), root).decode("utf-8"))
         for name in parser.sections():

@@ -130,3 +130,51 @@ def test_an_installed_package_adds_a_name(claim: Path, monkeypatch: pytest.Monke
     installed(monkeypatch)
     written(claim.parent, "ini")
     assert load_claim(claim).arms["mixup"].identity()["import"]["from_"] == USE
+
+
+def test_compare_asks_a_reader_that_is_named(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With consent; the claim that it writes is read by the same reader."""
+    monkeypatch.chdir(claim.parent)
+    results = claim.with_name("runs.ini")
+    options = ("--better", "lower", "--reader", USE)
+    refused = run("compare", results, *options)
+    assert refused.exit_code == 2
+    assert f"--reader: {USE} is code from outside repro" in refused.stderr
+    done = run("compare", results, *options, "--allow-code")
+    assert done.exit_code == 0, done.output
+    assert "read: an INI file, a section per run" in done.output
+    written = load_claim(claim.with_name("mixup_vs_plain.claim.yaml"), allow_code=True)
+    assert written.arms["mixup"].identity()["import"]["from_"] == USE
+    document = read_document(claim.parent / "reports/mixup_vs_plain/declared/report.json")
+    assert document.verdict.conclusion == "CONFIRMED"
+
+
+def test_compare_asks_what_is_installed(claim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It recognises its own files: unasked, no consent, and by its own words."""
+    monkeypatch.chdir(claim.parent)
+    unknown = run("compare", claim.with_name("runs.ini"), "--better", "lower")
+    assert "of a form that is not known" in unknown.output
+    installed(monkeypatch)
+    done = run("compare", claim.with_name("runs.ini"), "--better", "lower")
+    assert done.exit_code == 0, done.output
+    assert "read: an INI file, a section per run" in done.output
+
+
+@pytest.mark.parametrize(
+    ("reader", "said"),
+    [
+        ("mlfow", "did you mean 'mlflow'?"),
+        ("json:loads", "this is no reader of results"),
+        ("mlflow", "file is not a database"),
+        (USE, "MissingSectionHeaderError"),
+    ],
+)
+def test_compare_says_what_is_wrong_with_a_reader(
+    claim: Path, monkeypatch: pytest.MonkeyPatch, reader: str, said: str
+) -> None:
+    monkeypatch.chdir(claim.parent)
+    results = claim.with_name("other.ini")
+    results.write_text("no section", encoding="utf-8")
+    done = run("compare", results, "--better", "lower", "--reader", reader, "--allow-code")
+    assert done.exit_code == 2
+    assert said in done.output
