@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from repro.drafting.claim_text import Better, Draft, claim_text
-from repro.drafting.command_line import ProgramLine, command_line
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
-from repro.drafting.tried import place_of_numbers
+from repro.drafting.programs import ProgramLine, command_line, place_of_numbers
 from repro.errors import ClaimError, Place, Problem
 from repro.results.found_results import read_results
 from repro.results.log_runs import pattern_of

@@ -12,8 +12,16 @@ from pydantic import create_model
 
 from repro.errors import DataError, Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs, TableSchema
-from repro.evidence.evidence import RunsThere, TableSource, TidyTable, by_source
-from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
+from repro.evidence.evidence import (
+    Evaluation,
+    RunsThere,
+    SeedKey,
+    TableSource,
+    TaskSeed,
+    TidyTable,
+    by_source,
+    in_order,
+)
 from repro.results.forms import FoundRun
 from repro.results.importer import FilesRead, Importer, same
 from repro.results.importers import AnyImporter

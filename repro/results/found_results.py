@@ -18,8 +18,9 @@ from repro.results.file_forms import forms_of_chart
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused, unfit
 from repro.results.importer import FilesRead
 from repro.results.log_runs import pattern_of
-from repro.results.measures import measure_of, measured
-from repro.results.no_number import (
+from repro.results.measures import (
+    measure_of,
+    measured,
     no_arms,
     refuse_lacking,
     refuse_percent,
@@ -28,6 +29,7 @@ from repro.results.path_names import number_in_paths, parts_of, year_in_paths
 from repro.results.readings import DIVERGED, TASK, value_of
 from repro.results.roles import whole
 from repro.results.row_units import (
+    ARM,
     Rows,
     a_row_each,
     in_series,
@@ -35,6 +37,8 @@ from repro.results.row_units import (
     refuse_parts_inside,
     refuse_repeated,
     refuse_steps_of_unit,
+    runs_of_columns,
+    runs_of_rows,
     step_field,
     without_tasks,
 )
@@ -51,12 +55,19 @@ from repro.results.run_fields import (
     with_labels,
     with_states,
 )
-from repro.results.run_values import Columns, FoundValue, averaged, values_of
-from repro.results.said import each_run, of_columns, of_states, of_unread
+from repro.results.run_values import (
+    Columns,
+    FoundValue,
+    averaged,
+    each_run,
+    of_columns,
+    of_states,
+    of_unread,
+    values_of,
+)
 from repro.results.series import FORMS
 from repro.results.wandb import wandb_export
 from repro.results.ways import runs_of, ways_of
-from repro.results.wide_tables import ARM, runs_of_columns, runs_of_rows
 from repro.schema.base import FileName, name_of
 from repro.schema.numbers import number_of
 

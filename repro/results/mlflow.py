@@ -15,9 +15,9 @@ from pydantic import Field
 
 from repro.errors import DataError
 from repro.files import MAX_BYTES
-from repro.results.databases import in_database
 from repro.results.forms import FoundRun, ResultsThere, RunEnd, Way, store
 from repro.results.importer import FilesRead, Points, Stepped, rows_of
+from repro.results.reader import in_database
 from repro.results.readings import number_in, short
 from repro.schema.yaml import parse_document
 

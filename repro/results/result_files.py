@@ -17,7 +17,7 @@ from repro.files import MAX_BYTES
 from repro.results.file_forms import ways_of_files
 from repro.results.forms import FoundRun, ResultsThere, RunEnd, Way
 from repro.results.importer import FilesRead, Stepped
-from repro.results.known_json import known_form
+from repro.results.json_runs import known_form
 from repro.results.paths import (
     ColumnPattern,
     PathPattern,

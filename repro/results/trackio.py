@@ -12,9 +12,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from repro.results.databases import in_database
 from repro.results.forms import FoundRun
 from repro.results.importer import FilesRead, Stepped
+from repro.results.reader import in_database
 from repro.results.series import numbers_in
 
 

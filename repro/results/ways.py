@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from repro.errors import ClaimError, DataError, ReproError
-from repro.results.databases import tables_of
 from repro.results.forms import (
     Form,
     FoundRun,
@@ -26,6 +25,7 @@ from repro.results.forms import (
 from repro.results.importer import FilesRead, Importer
 from repro.results.importers import IMPORTERS, importer_named
 from repro.results.log_runs import LOGS
+from repro.results.reader import tables_of
 from repro.results.series import FORMS
 
 ASKED = ("mlflow", "wandb", "trackio", "inspect", "tensorboard", "lm_eval", "files")
