@@ -44,6 +44,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "Sides of the comparison": ("ArmSpec", "PublishedArm", "Comparable", "SourceOfOthers"),
     "Results that are imported": (
         *("Files", "Mlflow", "TensorBoard", "Wandb", "Trackio", "Inspect", "LmEval"),
+        "ThirdPartyImporter",
     ),
     "How many seeds": ("Seeds", "PlannedSd", "PlannedReach", "Forced", "NegativeControl"),
     "What is measured": (
@@ -126,6 +127,7 @@ WORDS = {
     "OthersMeasurement": "Measurement of your own",
     "PlannedSd": "Planned standard deviation",
     "SourceOfOthers": "Evidence of your own",
+    "ThirdPartyImporter": "A reader of your own",
 }
 """Definitions whose names would not tell a reader what they are."""
 

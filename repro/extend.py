@@ -16,7 +16,10 @@ from typing import Any
 
 _NAMES = {
     "ExpectationKind": "repro.expectations.base:Kind",
+    "FilesRead": "repro.results.importer",
     "Finished": "repro.trainers.trainer",
+    "FoundRun": "repro.results.forms",
+    "Importer": "repro.results.importer:CustomImporter",
     "Measured": "repro.trainers.measurement",
     "Measurement": "repro.trainers.measurement:OwnMeasurement",
     "OutputLayer": "repro.trainers.language_model.output.layer",
@@ -33,6 +36,7 @@ _NAMES = {
     "TrunkOutput": "repro.trainers.language_model.model",
     "by_p": "repro.expectations.decision_rules",
     "linear": "repro.trainers.language_model.precision",
+    "numbers_in": "repro.results.series",
     "samples_of": "repro.expectations.base",
     "uniform": "repro.trainers.language_model.randomness",
 }

@@ -34,6 +34,10 @@ class Table(Generic[T]):
         """The built-ins, in their order."""
         return tuple(self._builtin)
 
+    def added(self) -> tuple[str, ...]:
+        """Those of installed entry points, in their order."""
+        return tuple(name for name in self._installed() if name not in self._builtin)
+
     def has(self, name: str) -> bool:
         """Whether it is the name of a built-in, or of an installed entry point."""
         return name in self._builtin or name in self._installed()
@@ -53,7 +57,7 @@ class Table(Generic[T]):
         return {each.name: each.value for each in metadata.entry_points(group=self.group)}
 
     def _unknown(self, name: str) -> DataError:
-        known = [*self._builtin, *(each for each in self._installed() if each not in self._builtin)]
+        known = [*self.names(), *self.added()]
         guess = next(iter(difflib.get_close_matches(name[:64], known, 1, 0.6)), None)
         advice = f"did you mean '{guess}'? " if guess else ""
         return DataError(

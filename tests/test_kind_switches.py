@@ -55,13 +55,22 @@ def sources() -> Seam:
     return Seam("sources", homes, frozenset(), "repro/evidence/sources.py")
 
 
+def importers() -> Seam:
+    """Which reader finds the runs of an arm."""
+    from repro.results.importers import IMPORTERS
+
+    kinds = map(IMPORTERS.get, IMPORTERS.names())
+    homes = {each.__name__: f"{each.__module__.replace('.', '/')}.py" for each in kinds}
+    return Seam("importers", homes, frozenset(), "repro/results/importers.py")
+
+
 def sequential() -> Seam:
     """How a sequential claim is looked at; the module that asks which turns it into a test."""
     home = "repro/expectations/sequential.py"
     return Seam("sequential", dict.fromkeys(("EProcess", "GroupSequential"), home), frozenset(), "")
 
 
-SEAMS = [expectations(), sources(), sequential()]
+SEAMS = [expectations(), sources(), importers(), sequential()]
 
 
 def questions(nodes: list[ast.AST], seam: Seam) -> Iterator[tuple[int, str]]:

@@ -20,7 +20,7 @@ from repro.evidence.csv_table import read_table
 from repro.results.importer import FilesRead
 from repro.results.inside import eval_logs, events, tables, wandb_records
 from repro.results.inside.events import masked
-from repro.results.known_json import known_form
+from repro.results.json_runs import known_form
 from repro.results.mlflow import Mlflow
 from repro.results.result_files import Files
 from repro.results.series import numbers_in, records_in

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from repro.cli.options import (
+    AllowCode,
     Reports,
     annotate,
     given_command,
@@ -51,6 +52,16 @@ UnitField = Annotated[
     ),
 ]
 
+ReaderName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|MODULE:OBJECT",
+        help="What reads the results, as `from` of an import names it: mlflow, wandb ..., or a "
+        "class of yours (with --allow-code). Default: whatever recognises them.",
+        show_default=False,
+    ),
+]
+
 Measure = Annotated[str, typer.Option(metavar="NAME", help="The number to compare.")]
 
 Baseline = Annotated[
@@ -88,8 +99,10 @@ def compare(
     task: TaskName = "",
     task_field: TaskField = "",
     unit: UnitField = "",
+    reader: ReaderName = "",
     out: ClaimFolder = Path(),
     reports: Reports = Path("reports"),
+    allow_code: AllowCode = False,
     format: OneFormat = None,  # noqa: A002 - the name of the option
     json: AsJson = False,
 ) -> None:
@@ -100,7 +113,8 @@ def compare(
     its verdict is exploratory.
     """
     with problems(json=json):
-        from repro.drafting.run_fields import Hints
+        from repro.consent import trusted
+        from repro.results.run_fields import Hints
         from repro.workflows.compare import CompareOptions
         from repro.workflows.compare import compare as compared
 
@@ -109,10 +123,11 @@ def compare(
             better=better,
             by=by,
             baseline=baseline,
-            hints=Hints(arm, seed, measure, task, task_field, unit),
+            hints=Hints(arm, seed, measure, task, task_field, unit, reader),
             out=out,
             reports=reports,
             command=given_command(),
+            allow_code=allow_code or trusted([out, results]),
         )
         found = compared(comparison, open_store(None))
         if format is not None:

@@ -102,7 +102,7 @@ def new(
     """
     with problems(json=json):
         from repro.drafting.new import NewClaim, asked_for, write_claim
-        from repro.drafting.run_fields import Hints
+        from repro.results.run_fields import Hints
 
         hints = Hints(arm, seed, measure, task, task_field, unit)
         given = NewClaim(

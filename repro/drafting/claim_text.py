@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -134,19 +132,3 @@ def _value(value: Any, *, quote: bool = False) -> str:
         plain = _PLAIN.fullmatch(value) and value.casefold() not in _WORDS_OF_YAML
         return value if plain and not quote else json.dumps(value, ensure_ascii=False)
     return json.dumps(value)
-
-
-def name_of(text: str, taken: Iterable[str] = (), before: str = "arm") -> str:
-    """A name for a text, as a claim has names; another one for each text."""
-    letters = unicodedata.normalize("NFKD", text.lower())
-    latin = "".join(each for each in letters if not unicodedata.combining(each))
-    name = re.sub(r"[^a-z0-9]+", "_", latin).strip("_")[:50]
-    if not name and not text.isascii():
-        name = hashlib.sha256(text.encode()).hexdigest()[:6]  # letters that have no Latin name
-        name = f"{before}_{name}"
-    name = name if name[:1].isalpha() else f"{before}_{name}".rstrip("_")
-    taken, found, count = set(taken), name, 1
-    while found in taken:
-        count += 1
-        found = f"{name}_{count}"
-    return found

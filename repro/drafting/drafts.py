@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from repro.drafting.claim_text import Better, Draft, claim_text, name_of
-from repro.drafting.found_results import FoundResults
-from repro.drafting.run_fields import named, refused
-from repro.drafting.run_values import FoundValue, several_of
+from repro.drafting.claim_text import Better, Draft, claim_text
 from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
+from repro.results.forms import named, refused
+from repro.results.found_results import FoundResults
 from repro.results.readings import TASK, short
+from repro.results.run_values import FoundValue, several_of
+from repro.schema.base import name_of
 from repro.schema.messages import choose
 from repro.schema.numbers import number_of
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from repro.drafting.claim_text import Better, Draft, claim_text, name_of
-from repro.drafting.command_line import ProgramLine, command_line
+from repro.drafting.claim_text import Better, Draft, claim_text
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, write
-from repro.drafting.found_results import read_results
-from repro.drafting.log_runs import pattern_of
-from repro.drafting.run_fields import Hints
-from repro.drafting.tried import place_of_numbers
+from repro.drafting.programs import ProgramLine, command_line, place_of_numbers
 from repro.errors import ClaimError, Place, Problem
+from repro.results.found_results import read_results
+from repro.results.log_runs import pattern_of
 from repro.results.readings import number_in
+from repro.results.run_fields import Hints
+from repro.schema.base import name_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import check_files
 from repro.trainers.command.spec import TRACKERS

@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from repro.errors import Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, TableSchema
-from repro.evidence.evidence import TableSource, TidyTable, by_source
-from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
+from repro.evidence.evidence import (
+    Evaluation,
+    SeedKey,
+    TableSource,
+    TaskSeed,
+    TidyTable,
+    by_source,
+    in_order,
+)
 from repro.files import read_text
 from repro.results.readings import (
     DIVERGED,

@@ -6,35 +6,34 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from repro.errors import DataError, Problem
 from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs, TableSchema
-from repro.evidence.evidence import RunsThere, TableSource, TidyTable, by_source
-from repro.evidence.run_keys import Evaluation, SeedKey, TaskSeed, in_order
-from repro.results.importer import FilesRead, FoundRun, Importer, same
-from repro.results.inspect_logs import Inspect
-from repro.results.lm_eval import LmEval
-from repro.results.mlflow import Mlflow
+from repro.evidence.evidence import (
+    Evaluation,
+    RunsThere,
+    SeedKey,
+    TableSource,
+    TaskSeed,
+    TidyTable,
+    by_source,
+    in_order,
+)
+from repro.results.forms import FoundRun
+from repro.results.importer import FilesRead, Importer, same
+from repro.results.importers import AnyImporter
 from repro.results.paths import seed_in
 from repro.results.readings import RunState, short, value_of
-from repro.results.result_files import Files
 from repro.results.series import AtRow, NoSuchRowError, NotFiniteError, Row, chosen
-from repro.results.tensorboard import TensorBoard
-from repro.results.trackio import Trackio
-from repro.results.wandb import Wandb
 from repro.schema.cells import Percent
 from repro.schema.messages import Words, choose, closest, listed
 from repro.schema.yaml import Steps
 
 if TYPE_CHECKING:
     from repro.trainers.measurement import MeasurementSpec
-
-AnyImporter = Annotated[
-    Files | Mlflow | TensorBoard | Wandb | Trackio | Inspect | LmEval, Field(discriminator="from_")
-]
 
 MOST_DIGESTS: Final = 2_000
 """Files of an arm whose own digests are kept; of more, that of all together."""

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
-from repro.evidence.evidence import TableSource, TidyTable
-from repro.evidence.run_keys import SeedKey, in_order, unit_of
+from repro.evidence.evidence import SeedKey, TableSource, TidyTable, in_order, unit_of
 from repro.results.readings import RunState
 from repro.schema import numbers as fmt
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from repro.errors import DataError, ReproError
 from repro.evidence.base import EvidenceSource, PublishedArm, TableSchema
-from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable
-from repro.evidence.run_keys import in_order
+from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable, in_order
 from repro.evidence.units import averaged
 from repro.specs.claim import Claim
 from repro.trainers.derived import with_derived, with_parts

@@ -8,37 +8,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, ValidationError
 
 from repro.errors import DataError
 from repro.files import TooLargeError, leads_out, read_bytes
+from repro.results.forms import FoundRun, ResultsThere, Way, refused, store
 from repro.results.readings import number_in
-from repro.results.series import NumberName, Row
+from repro.results.series import LARGEST, NumberName, Row
 from repro.schema.base import FilePattern, Spec, UnitColumn
 
-LARGEST: Final = 200_000_000
-"""Bytes of the largest file that is read whole."""
-
 Value = str | int | float | bool
-RunEnd = Literal["finished", "failed", "running"]
-
-
-@dataclass(slots=True)
-class FoundRun:
-    """One run of a source: where it is, what is said of it, and its numbers in rows.
-
-    ``fields`` are what ``where`` and ``seed`` may name. A run that is not ``finished`` was ended
-    (``failed``), or is still ``running``. ``when`` is its time in seconds, where one is recorded
-    that does not follow from the order of the runs.
-    """
-
-    place: str
-    fields: Mapping[str, Any]
-    rows: list[Row]
-    state: RunEnd = "finished"
-    when: float | None = None
 
 
 @dataclass(slots=True)
@@ -92,8 +73,11 @@ class Importer(Spec):
     this arm have, ``seed`` which field is its seed, and ``task`` which is its task, where the claim
     is over tasks. Two runs with one seed are refused, unless ``duplicates: last`` takes the later
     one. ``unit`` and ``sources`` say which fields are the unit and the sources of variation that
-    the claim names in its `seeds`, where those are called otherwise.
+    the claim names in its `seeds`, where those are called otherwise. A sqlite file that has the
+    ``tables`` is one of its own.
     """
+
+    tables: ClassVar[frozenset[str]] = frozenset()
 
     path: FilePattern
     where: dict[NumberName, Value] = {}
@@ -106,6 +90,22 @@ class Importer(Spec):
     @abstractmethod
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """Every run below ``root``, in the order in which they were made, where that is known."""
+
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """The ways in which it reads results, the surest first; none where they are of others."""
+        del there
+        yield from ()
+
+    @classmethod
+    def declared(cls, path: Path, keys: Mapping[str, Any]) -> Self:
+        """The import of the results at ``path``; ClaimError where a claim cannot declare it."""
+        try:
+            return cls.model_validate(dict(keys))
+        except ValidationError:
+            mistake = f"a claim cannot name the path '{keys['path']}'"
+            expected = "letters, digits and _ . ! + - in its names"
+            raise refused(path, mistake, expected, "rename the file or its folder") from None
 
     def field_of(self, column: str) -> str:
         """The field of what a claim calls ``column``: `seed`, or a source of variation."""
@@ -142,6 +142,42 @@ class Stepped(Importer):
     @property
     def last_step(self) -> tuple[str, float] | None:
         return None if self.complete is None else next(iter(self.complete.items()))
+
+
+class ThirdPartyImporter(Spec):
+    """A reader that is not built in; what it declares are its other keys.
+
+    ``from`` names its class, `module:object`, or is the name that an installed package gives it.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    from_: str = Field(alias="from", json_schema_extra={"pattern": ":"})
+
+
+class CustomImporter(Stepped):
+    """The base of a reader that is not built in: a class below it, whose fields are its keys.
+
+    ``from`` is its `module:object`, and ``version`` that in which it is here. ``shown`` is what
+    `repro compare` calls what it reads.
+    """
+
+    shown: ClassVar[str] = ""
+
+    from_: str = Field(alias="from")
+    version: Annotated[str, Field(min_length=1, max_length=100)] = ""
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether `repro compare` may take a file or folder for what it reads, unasked."""
+        del path
+        return False
+
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """It reads what it recognises as it is."""
+        if cls.recognises(there.path):
+            yield store(cls.shown or f"what {cls.__name__} reads", there.place)
 
 
 def same(found: Any, asked: Value) -> bool:

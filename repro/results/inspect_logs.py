@@ -6,17 +6,22 @@ Fields of a run are those of its `eval`: `task`, `model`, `task_args.NAME`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
-from repro.results.importer import FilesRead, FoundRun, Importer, RunEnd
+from repro.errors import ClaimError, DataError
+from repro.results.forms import Form, FoundRun, ResultsThere, RunEnd, Way, named, one_run
+from repro.results.importer import FilesRead, Importer
 from repro.results.paths import PathPattern, matching
 from repro.results.reader import Reader
 from repro.results.readings import time_of
-from repro.results.series import numbers_in
+from repro.results.series import numbers_in, object_in
+
+DATED = re.compile(r"\d{4}-\d\d-\d\dT")
 
 STATES: dict[str, RunEnd] = {
     "success": "finished",
@@ -34,6 +39,20 @@ class Inspect(Importer):
     path: PathPattern
     seed: str = "model_generate_config.seed"
 
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """Of logs, those of evaluations that failed, too; of a log alone ClaimError."""
+
+        def alone() -> tuple[Form, ...]:
+            raise one_log(there.path)
+
+        if there.suffix == ".eval":
+            yield Way("a log of inspect", alone)
+        jsons = there.ending(".json")
+        asked = [each for place, each in enumerate(jsons) if not place or DATED.match(each.name)]
+        if logs := [*there.ending(".eval"), *filter(_is_log, asked)]:
+            yield Way("logs of inspect", lambda: _of_logs(there, logs), "framework")
+
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path, which begins with the time in the names that inspect gives."""
         with Reader("inspect") as reader:
@@ -50,3 +69,31 @@ class Inspect(Importer):
                 state = STATES.get(log["status"], "failed")
                 numbers = numbers_in(log["numbers"])
                 yield FoundRun(place, fields, [numbers], state, when if dated else None)
+
+
+def _is_log(file: Path) -> bool:
+    found = object_in(file)
+    return isinstance(found.get("eval"), dict) and "status" in found and "version" in found
+
+
+def _of_logs(there: ResultsThere, logs: Sequence[Path]) -> tuple[Form, ...]:
+    """All logs below a folder, of one form: `.eval`, where there are such, else `.json`."""
+    names = there.names(logs)
+    ending = logs[0].suffix
+    left = [name for name in names if not name.endswith(ending)]
+    notes = (f"not read, logs in another form: {named(left)}",) if left else ()
+    pattern = there.below(there.path / "**" / f"*{ending}")
+    return (Form("logs of inspect", {"path": pattern}, notes=notes),)
+
+
+def one_log(path: Path) -> ClaimError:
+    """The error of a log alone, which is one run: its task, model and numbers."""
+    try:
+        importer = Inspect.model_validate({"from": "inspect", "path": path.name})
+        (run,) = importer.runs(path.parent, FilesRead())
+    except (DataError, ValueError):
+        return one_run(path, "one log of inspect is one run")
+    said = [f"{key} {run.fields[key]}" for key in ("task", "model") if key in run.fields]
+    if run.rows and run.rows[0]:
+        said.append(f"with the numbers {named(run.rows[0])}")
+    return one_run(path, ", ".join(["one log of inspect is one run", *said]))

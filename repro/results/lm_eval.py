@@ -6,19 +6,22 @@ Fields of a run are `task` and all else that the file says, such as `model_name`
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.results.importer import FilesRead, FoundRun, Importer
+from repro.results.forms import Form, FoundRun, ResultsThere, Way
+from repro.results.importer import FilesRead, Importer
+from repro.results.path_names import forms_named, template_of
 from repro.results.paths import PathPattern, matching
-from repro.results.series import flat, numbers_in
+from repro.results.series import flat, json_object, numbers_in, object_in
 
 RESULTS = "results"
+WRITTEN = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")
 
 
 class LmEval(Importer):
@@ -31,6 +34,14 @@ class LmEval(Importer):
     from_: Literal["lm_eval"] = Field(alias="from")
     path: PathPattern
     seed: str = "config.random_seed"
+
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """Of files that it wrote, by their names and by what they hold."""
+        named_so = (each for each in there.files if WRITTEN.fullmatch(each.name))
+        files = [each for each in named_so if isinstance(object_in(each).get(RESULTS), dict)]
+        if files:
+            yield Way("results of lm-eval", lambda: _forms(there.names(files)), "framework")
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path, and in each file task by task."""
@@ -54,12 +65,24 @@ class LmEval(Importer):
 def _document(content: bytes, path: Path) -> dict[str, Any]:
     """The file; DataError where it is none of lm-eval."""
     try:
-        found = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        found = json_object(content)
+    except ValueError as error:
         raise DataError(f"{path}: holds what is no JSON: {error}") from error
-    if not isinstance(found, dict) or not isinstance(found.get(RESULTS), dict):
+    if found is None or not isinstance(found.get(RESULTS), dict):
         raise DataError(
             f"{path}: has no results of tasks\n  expected: a results_DATE.json of lm-eval\n"
             "  to do: check `path`"
         )
     return found
+
+
+def _forms(names: Sequence[str]) -> tuple[Form, ...]:
+    """`out/seed_{seed}/*/results_*.json`: lm-eval adds the folder of the model, and a date."""
+    folders = [PurePosixPath(name).parent for name in names]
+    paths = {
+        template_of((each.parent / "*" / "results_*.json").as_posix())
+        if each.name
+        else "results_*.json"
+        for each in folders
+    }
+    return forms_named("results of lm-eval", {path: {"path": path} for path in sorted(paths)})

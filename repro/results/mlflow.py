@@ -15,15 +15,9 @@ from pydantic import Field
 
 from repro.errors import DataError
 from repro.files import MAX_BYTES
-from repro.results.databases import in_database
-from repro.results.importer import (
-    FilesRead,
-    FoundRun,
-    Points,
-    RunEnd,
-    Stepped,
-    rows_of,
-)
+from repro.results.forms import FoundRun, ResultsThere, RunEnd, Way, store
+from repro.results.importer import FilesRead, Points, Stepped, rows_of
+from repro.results.reader import in_database
 from repro.results.readings import number_in, short
 from repro.schema.yaml import parse_document
 
@@ -40,8 +34,19 @@ STATUS_NUMBERS = dict(enumerate(("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "
 class Mlflow(Stepped):
     """The file `mlflow.db`, or a folder `mlruns`. ``seed`` is a field, such as `params.seed`."""
 
+    tables = frozenset({"runs", "experiments"})
+
     from_: Literal["mlflow"] = Field(alias="from")
     seed: str = "params.seed"
+
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """Of a folder that is its store, or holds it."""
+        if (database := there.path / "mlflow.db").is_file():
+            yield store("the database of mlflow", there.below(database))
+        for folder in (there.path, there.path / "mlruns"):
+            if folder.is_dir() and any(folder.glob("*/meta.yaml")):
+                yield store("the folder of mlflow", there.below(folder))
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """In the order in which they were begun; those that were deleted are left out."""

@@ -14,8 +14,10 @@ from pydantic import Field, model_validator
 
 from repro.errors import DataError
 from repro.files import MAX_BYTES
-from repro.results.importer import LARGEST, FilesRead, FoundRun, RunEnd, Stepped
-from repro.results.known_json import known_form
+from repro.results.file_forms import ways_of_files
+from repro.results.forms import FoundRun, ResultsThere, RunEnd, Way
+from repro.results.importer import FilesRead, Stepped
+from repro.results.json_runs import known_form
 from repro.results.paths import (
     ColumnPattern,
     PathPattern,
@@ -32,10 +34,12 @@ from repro.results.readings import (
     state_of,
 )
 from repro.results.series import (
-    Form,
+    FORMS,
+    LARGEST,
     NumberName,
     Record,
     Row,
+    TextForm,
     flat,
     numbers_in,
     records_in,
@@ -45,14 +49,6 @@ from repro.results.wandb import wandb_export
 from repro.schema.base import BesideName
 from repro.schema.messages import choose
 from repro.schema.yaml import parse_document
-
-FORMS: dict[str, Form] = {
-    ".json": "file",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
 
 LONGEST_LINE: Final = 10_000
 """Characters of a line that a pattern is searched in."""
@@ -110,6 +106,11 @@ class Files(Stepped):
         if self.columns is not None and FORMS.get(PurePosixPath(self.path).suffix.lower()) != "csv":
             raise ValueError("columns are those of a .csv or .tsv")
         return self
+
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """Of files of numbers and of logs, where a run is a file, or a part of one."""
+        yield from ways_of_files(there, cls)
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path; a folder of a run that lacks its file is a run without numbers."""
@@ -303,7 +304,7 @@ def _known(text: str, path: Path) -> list[Row] | None:
 
 
 def _records(
-    text: str, form: Form, path: Path, said: dict[str, None] | None = None
+    text: str, form: TextForm, path: Path, said: dict[str, None] | None = None
 ) -> list[Record]:
     try:
         return records_in(text, form, said=said)

@@ -65,6 +65,8 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
 }
 """The only table of names; of arms and seeds the surest stand first."""
 
+ARMS, SEEDS = NAMES["arm"], NAMES["seed"]
+
 RUNS = frozenset(
     {"s", "r", "v", "version", "ver", "exp", "experiment", "job", "attempt", "try", "result"}
     | {"results", "metric", "metrics", "eval", "test", "log", "logs", "output", "out", "summary"}

@@ -6,16 +6,22 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
 from repro.errors import DataError, printable
+from repro.files import read_bytes
 from repro.schema.base import Spec
 from repro.schema.cells import Percent, float_of, plain_values, refuse_mixed, with_points
 from repro.schema.messages import choose
 from repro.schema.rows import head_of, is_numeral
+
+LARGEST: Final = 200_000_000
+"""Bytes of the largest file that is read whole."""
 
 MOST_ROWS: Final = 1_000_000
 MOST_NAMES: Final = 10_000
@@ -52,7 +58,16 @@ class AtRow(Spec):
 Reduction = Literal["first", "last"] | BestBy | AtRow
 
 
-Form = Literal["file", "csv", "jsonl"]
+TextForm = Literal["file", "csv", "jsonl"]
+
+FORMS: Final[Mapping[str, TextForm]] = {
+    ".json": "file",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+"""By the ending of a file."""
 
 
 UNNAMED = "unnamed"
@@ -63,7 +78,7 @@ Record = dict[str, Any]
 
 
 def records_in(
-    text: str, form: Form, *, appended: bool = False, said: dict[str, None] | None = None
+    text: str, form: TextForm, *, appended: bool = False, said: dict[str, None] | None = None
 ) -> list[Record]:
     """The rows of a JSON object (one), of a CSV, or of JSON lines; ValueError for anything else.
 
@@ -80,7 +95,7 @@ def records_in(
         raise ValueError(str(error)) from error
 
 
-def rows_in(text: str, form: Form, *, appended: bool = False) -> list[Row]:
+def rows_in(text: str, form: TextForm, *, appended: bool = False) -> list[Row]:
     """The numbers in the rows of a text, as in ``records_in``."""
     return series_of(records_in(text, form, appended=appended))
 
@@ -100,9 +115,30 @@ def in_lines(text: str) -> bool:
     if not first.startswith("{") or not first.rstrip().endswith("}") or not rest.strip():
         return False
     try:
-        return isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
+        return json_object(first) is not None
+    except ValueError:
         return False
+
+
+def json_object(
+    text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None
+) -> dict[str, Any] | None:
+    """The object in a JSON; None where its top is anything else, ValueError where it is none.
+
+    ``pairs`` makes an object of its names and values.
+    """
+    try:
+        found = json.loads(text, object_pairs_hook=pairs)
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
+    return found if isinstance(found, dict) else None
+
+
+def object_in(file: Path) -> dict[str, Any]:
+    """The object in a JSON file; empty where there is none."""
+    with suppress(OSError, ValueError):
+        return json_object(read_bytes(file, LARGEST)) or {}
+    return {}
 
 
 def _within(rows: Sequence[Any]) -> None:
@@ -130,9 +166,9 @@ def _twice(names: Iterable[str]) -> str:
 
 
 def _json(text: str) -> list[Record]:
-    document = json.loads(text, object_pairs_hook=_each_once)
-    if not isinstance(document, dict):
-        raise ValueError("it holds no object at its top")  # noqa: TRY004 - wrong content, not type
+    document = json_object(text, _each_once)
+    if document is None:
+        raise ValueError("it holds no object at its top")
     return [_each_once(list(flat(document)))]
 
 
@@ -154,9 +190,9 @@ def _json_lines(text: str) -> list[Record]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        document = json.loads(line, object_pairs_hook=_each_once)
-        if not isinstance(document, dict):
-            raise ValueError(f"line {number} holds no object")  # noqa: TRY004
+        document = json_object(line, _each_once)
+        if document is None:
+            raise ValueError(f"line {number} holds no object")
         records.append(_each_once(list(flat(document))))
         _within(records)
     return records

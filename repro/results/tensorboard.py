@@ -14,7 +14,9 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.results.importer import FilesRead, FoundRun, Points, Stepped, rows_of
+from repro.results.forms import Form, FoundRun, ResultsThere, Way, named, unfit
+from repro.results.importer import FilesRead, Points, Stepped, rows_of
+from repro.results.path_names import by_template
 from repro.results.paths import PathPattern, matching_folders, seed_in
 from repro.results.reader import Reader
 
@@ -24,6 +26,22 @@ class TensorBoard(Stepped):
 
     from_: Literal["tensorboard"] = Field(alias="from")
     path: PathPattern
+
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """Of folders with events, one per run; UnfitError where their names tell no runs apart."""
+
+        def forms() -> tuple[Form, ...]:
+            names = there.names(folders)
+            if found := by_template(names, "folder of events per run", file=False):
+                return found
+            mistake = "its folders of events are one run each, and no two are named alike: "
+            advice = "name the folders of runs by arm and seed, as in mixup/seed_0"
+            mistake += named(names)
+            raise unfit(there.path, mistake, "several runs of each arm", advice)
+
+        if folders := sorted({each.parent for each in there.files if "tfevents" in each.name}):
+            yield Way("events of TensorBoard", forms)
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path; the event files of a folder are one after the other."""

@@ -12,13 +12,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from repro.results.databases import in_database
-from repro.results.importer import FilesRead, FoundRun, Stepped
+from repro.results.forms import FoundRun
+from repro.results.importer import FilesRead, Stepped
+from repro.results.reader import in_database
 from repro.results.series import numbers_in
 
 
 class Trackio(Stepped):
     """The file `PROJECT.db`. ``seed`` is a field, such as `config.seed`."""
+
+    tables = frozenset({"metrics", "configs"})
 
     from_: Literal["trackio"] = Field(alias="from")
     seed: str = "config.seed"

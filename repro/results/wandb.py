@@ -15,7 +15,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from repro.errors import DataError
-from repro.results.importer import FilesRead, FoundRun, Stepped
+from repro.results.forms import FoundRun, ResultsThere, Way, store
+from repro.results.importer import FilesRead, Stepped
 from repro.results.reader import Reader
 from repro.results.series import Row, numbers_in
 from repro.schema.messages import Words
@@ -28,6 +29,16 @@ class Wandb(Stepped):
 
     from_: Literal["wandb"] = Field(alias="from")
     seed: str = "config.seed"
+
+    @classmethod
+    def ways(cls, there: ResultsThere) -> Iterator[Way]:
+        """Of the file of a run, or of a folder with such files below it."""
+        if there.suffix == ".wandb":
+            yield store("a run of wandb", there.place)
+        elif runs := [each.relative_to(there.path) for each in there.path.rglob("run-*.wandb")]:
+            alone = {each.parts[0] for each in runs} == {"wandb"}
+            folder = there.path / "wandb" if alone else there.path
+            yield store("runs of wandb", there.below(folder))
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By the time in the names of their folders."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, Union, get_args
 
@@ -292,42 +295,63 @@ def open_union(
     unread: type[BaseModel],
     read: type[BaseModel],
     added: Callable[[str], bool],
+    field: str = "kind",
 ) -> Any:
-    """The union of ``builtin``, by ``kind``; of ``unread`` mappings; and of what they turn out as.
+    """The union of ``builtin``, by ``field``; of ``unread`` mappings; and of what they turn out as.
 
-    A mapping with the key ``use``, or with a ``kind`` that an installed package has ``added``, is
+    A mapping with the key ``use``, if ``unread`` has it, or with a name that was ``added``, is
     kept unread: its class, below ``read``, is found, with consent, when the file's shape is known.
     """
-    by_kind = {str(get_args(each.model_fields["kind"].annotation)[0]): each for each in builtin}
+    names = {str(get_args(each.model_fields[field].annotation)[0]): each for each in builtin}
+    key = builtin[0].model_fields[field].alias or field
 
-    def kind(value: Any) -> Any:
+    def tag(value: Any) -> Any:
         if isinstance(value, BaseModel):
             if isinstance(value, unread):
                 return UNREAD
-            return READ if isinstance(value, read) else getattr(value, "kind", None)
+            return READ if isinstance(value, read) else getattr(value, field, None)
         if not isinstance(value, dict):
-            return next(iter(by_kind))  # of the wrong type, whatever it was meant to be
-        name = value.get("kind")
-        others = "use" in value or (isinstance(name, str) and name not in by_kind and added(name))
+            return next(iter(names))  # of the wrong type, whatever it was meant to be
+        name = value.get(key)
+        used = "use" in value and "use" in unread.model_fields
+        others = used or (isinstance(name, str) and name not in names and added(name))
         return UNREAD if others else name
 
-    members = [Annotated[each, Tag(name)] for name, each in by_kind.items()]
+    tag.__name__ = key  # which errors name
+    members = [Annotated[each, Tag(name)] for name, each in names.items()]
     whole: Any = SerializeAsAny()  # type: ignore[type-arg]
     members += [Annotated[unread, Tag(UNREAD)], Annotated[read, whole, Tag(READ)]]
-    names = tuple(by_kind)
-    return Annotated[Union[tuple(members)], Discriminator(kind), _JsonSchema(names)]  # noqa: UP007
+    schema = _JsonSchema(key, tuple(names))
+    return Annotated[Union[tuple(members)], Discriminator(tag), schema]  # noqa: UP007
 
 
 @dataclass(frozen=True, slots=True)
 class _JsonSchema:
-    """Tells editors which ``kind`` is which, and leaves out what no file has."""
+    """Tells editors by the ``key`` which member is which, and leaves out what no file has."""
 
-    kinds: tuple[str, ...]
+    key: str
+    names: tuple[str, ...]
 
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The members as they are in a file: built-ins by kind, and one with ``use``."""
+        """The members as they are in a file: built-ins by name, and one that is not built in."""
         *members, _ = handler(core_schema)["oneOf"]
-        mapping = {kind: each["$ref"] for kind, each in zip(self.kinds, members, strict=False)}
-        return {"discriminator": {"mapping": mapping, "propertyName": "kind"}, "oneOf": members}
+        mapping = {name: each["$ref"] for name, each in zip(self.names, members, strict=False)}
+        return {"discriminator": {"mapping": mapping, "propertyName": self.key}, "oneOf": members}
+
+
+def name_of(text: str, taken: Iterable[str] = (), before: str = "arm") -> str:
+    """A name for a text, as a claim has names; another one for each text."""
+    letters = unicodedata.normalize("NFKD", text.lower())
+    latin = "".join(each for each in letters if not unicodedata.combining(each))
+    name = re.sub(r"[^a-z0-9]+", "_", latin).strip("_")[:50]
+    if not name and not text.isascii():
+        name = hashlib.sha256(text.encode()).hexdigest()[:6]  # letters that have no Latin name
+        name = f"{before}_{name}"
+    name = name if name[:1].isalpha() else f"{before}_{name}".rstrip("_")
+    taken, found, count = set(taken), name, 1
+    while found in taken:
+        count += 1
+        found = f"{name}_{count}"
+    return found

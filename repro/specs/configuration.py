@@ -284,7 +284,7 @@ def not_there(document: YamlDocument, steps: Steps, error: DataError) -> Problem
 
 def code_named(claim: YamlDocument) -> dict[str, str]:
     """Every `module:object` that a claim or its configurations name, and where the claim does."""
-    named = _texts(claim, "use", "trainer")
+    named = [*_texts(claim, "use", "trainer"), *_texts(claim, "from", below="import")]
     for place, name in _texts(claim, "configuration"):
         path = _find(Path(claim.file), name)
         if isinstance(path, Path):
@@ -297,9 +297,10 @@ def code_named(claim: YamlDocument) -> dict[str, str]:
     return found
 
 
-def _texts(document: YamlDocument, *keys: str) -> list[tuple[Place, str]]:
-    """The texts that stand at one of the keys anywhere in a document, each with its place."""
+def _texts(document: YamlDocument, *keys: str, below: str = "") -> list[tuple[Place, str]]:
+    """The texts that stand at one of the keys, ``below`` another, each with its place."""
     at = (steps for steps in document.places if steps and steps[-1] in keys)
+    at = (steps for steps in at if not below or steps[-2:-1] == (below,))
     found = ((document.places[steps], document.get(*steps)) for steps in at)
     return [(place, text) for place, text in found if isinstance(text, str)]
 

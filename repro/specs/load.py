@@ -38,6 +38,8 @@ from repro.expectations.declared import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
 from repro.files import resolved
 from repro.plugins import version_of
+from repro.results.importer import CustomImporter, ThirdPartyImporter
+from repro.results.importers import custom_importer
 from repro.schema.messages import MOST, choose, listed, problems_of, validated
 from repro.schema.yaml import Steps, YamlDocument, parse_document
 from repro.specs.arm import SourceOfOthers
@@ -229,12 +231,13 @@ def _read(document: YamlDocument) -> ClaimFile:
     return file
 
 
-Others: TypeAlias = OwnExpectation | MeasurementByCode | OwnSource
+Others: TypeAlias = OwnExpectation | MeasurementByCode | OwnSource | CustomImporter
 
 CLASSES: dict[type[BaseModel], Callable[[str], tuple[str, type[Others]]]] = {
     OthersExpectation: kind_of_others,
     OthersMeasurement: measurement_of_others,
     SourceOfOthers: source_of_others,
+    ThirdPartyImporter: custom_importer,
 }
 """What a file names of others, and how its class is found, which has its keys."""
 
@@ -263,7 +266,7 @@ def _of_others(
 ) -> Others | None:
     """What is declared at ``steps``, by its own class, with the version that is here."""
     data = document.get(*steps)
-    key = "use" if "use" in data else "kind"
+    key = "from" if class_of is custom_importer else "use" if "use" in data else "kind"
     require_consent(data[key])
     try:
         use, model = class_of(data[key])
@@ -272,7 +275,8 @@ def _of_others(
         problems.append(not_there(document, (*steps, key), error))
         return None
     try:
-        found = model.model_validate_json(json.dumps({**data, "use": use}))
+        named = {("from" if key == "from" else "use"): use}
+        found = model.model_validate_json(json.dumps({**data, **named}))
     except ValidationError as error:
         problems += problems_of(error, model, document, steps)
         return None

@@ -13,15 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from repro.drafting.claim_text import Better, name_of
+from repro.consent import Consent, Module, require_code
+from repro.drafting.claim_text import Better
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
-from repro.drafting.found_results import FoundResults, read_results
-from repro.drafting.run_fields import Hints
-from repro.drafting.run_values import FoundValue
 from repro.errors import ClaimError, DataError, ReproError
 from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
+from repro.results.found_results import FoundResults, read_results
+from repro.results.run_fields import Hints
+from repro.results.run_values import FoundValue
+from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
@@ -43,6 +45,7 @@ class CompareOptions:
     out: Path = Path()
     reports: Path = Path("reports")
     command: str = ""
+    allow_code: Consent = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,11 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     """Write the claims that the results stand for, judge them, and write their reports.
 
     ClaimError or DataError where the results cannot be compared, SpecError where a claim or a copy
-    of values that somebody edited is in the way, OutputError where nothing can be written.
+    of values that somebody edited is in the way, OutputError where nothing can be written,
+    CodeError for a reader that is not built in without consent.
     """
+    if ":" in (reader := comparison.hints.reader):
+        require_code([Module(reader)], comparison.allow_code, {reader: "--reader"})
     comparison, results, drafts = _placed(comparison)
     files = write(drafts, comparison.out)
     options = Options(
@@ -68,9 +74,11 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         train=False,
         keep=True,
         command=comparison.command,
+        allow_code=comparison.allow_code,
     )
     before = [_former(comparison, drafts.ids[file.name]) for file in files]
-    verified = verify_claims(load_claims(files), options)
+    claims = load_claims(files, allow_code=comparison.allow_code)
+    verified = verify_claims(claims, options)
     changed = [
         line
         for old, new in zip(before, verified.documents, strict=False)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from repro.drafting.log_runs import pairs_in
 from repro.report.write import read_document
+from repro.results.log_runs import pairs_in
 from repro.specs.load import load_claims
 from tests.commands import repro
 from tests.drafting.test_compare import EFFECT, VALUES

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.results import databases
+from repro.results import reader
 from repro.results.inside.events import crc32c, masked
 from tests.evidence.test_imports import (
     claim,
@@ -77,7 +77,7 @@ def test_a_database_that_never_stands_still(
     """Its file and its log would be of two times."""
     ungzipped(tmp_path, "trackio-0.43.0.db.gz", "p.db")
     times = count()
-    monkeypatch.setattr(databases, "_stamps", lambda _: {"": (next(times), 1)})
+    monkeypatch.setattr(reader, "_stamps", lambda _: {"": (next(times), 1)})
     assert "p.db: is being written" in refused(claim(tmp_path, TRACKIO, "val_error"))
 
 

@@ -12,7 +12,7 @@ import pytest
 from repro import judge
 from repro.errors import ReproError, RuleError
 from repro.evidence.csv_table import frame_table, read_table
-from repro.evidence.run_keys import TaskSeed
+from repro.evidence.evidence import TaskSeed
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import from_table, measured, read_tables, table_schema

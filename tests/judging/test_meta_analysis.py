@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from repro.evidence.evidence import TableSource, TidyTable
-from repro.evidence.run_keys import TaskSeed
+from repro.evidence.evidence import TableSource, TaskSeed, TidyTable
 from repro.judging.assemble import check_claim
 from repro.judging.gather import from_table
 from tests.judging.made import made

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.evidence.evidence import TableSource, TidyTable
-from repro.evidence.run_keys import TaskSeed
+from repro.evidence.evidence import TableSource, TaskSeed, TidyTable
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document, Result
 from repro.judging.gather import from_table

@@ -11,8 +11,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 
-from repro.evidence.evidence import Evidence, TableSource, TidyTable
-from repro.evidence.run_keys import TaskSeed
+from repro.evidence.evidence import Evidence, TableSource, TaskSeed, TidyTable
 from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import FlagKind
 from repro.judging.assemble import check_claim

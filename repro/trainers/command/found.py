@@ -9,13 +9,10 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from repro.errors import DataError, printable
-from repro.results.series import Form, Row, rows_in
+from repro.results.series import FORMS, Row, rows_in
 from repro.trainers.command.left import Left
 from repro.trainers.command.trackers import tracked
 
-FORMS: Final[dict[str, Form]] = {
-    ".json": "file", ".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"
-}  # fmt: skip
 MOST_PLACES, MOST_NAMES, LONGEST_NAME = 6, 12, 80
 LARGEST: Final = 4_000_000
 """Bytes of a file, or of an output, that is looked through."""

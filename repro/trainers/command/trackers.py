@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
 from repro.errors import DataError, printable
-from repro.results.importer import FilesRead, Importer
-from repro.results.mlflow import Mlflow
+from repro.results.importer import FilesRead
+from repro.results.importers import IMPORTERS
 from repro.results.series import Row
-from repro.results.tensorboard import TensorBoard
-from repro.results.trackio import Trackio
-from repro.results.wandb import Wandb
 
-IMPORTERS: Final[Mapping[str, type[Importer]]] = {
-    "tensorboard": TensorBoard,
-    "wandb": Wandb,
-    "mlflow": Mlflow,
-    "trackio": Trackio,
-}
 BESIDE: Final = ("", "-wal", "-journal")
 """How the files of a database end."""
 
@@ -49,7 +39,7 @@ def tracked(form: str, path: Path, out: Path) -> list[Row]:
         path = _folder_of_events(path, out)
     copied = out.parent / "tracked"  # a plain name: the importer takes some for patterns
     try:
-        importer = IMPORTERS[form].model_validate(
+        importer = IMPORTERS.get(form).model_validate(
             {"from": form, "path": _copied(path, copied).name}
         )
         files = FilesRead()

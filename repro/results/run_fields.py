@@ -5,7 +5,6 @@ Everything that is guessed is said, and an option says it instead.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from repro.errors import ClaimError
-from repro.results.importer import FoundRun
+from repro.results.forms import FoundRun, named, refused, unfit
 from repro.results.readings import (
     DIVERGED,
     EXPECTED_STATES,
@@ -26,7 +25,6 @@ from repro.results.roles import (
     NAMES,
     UNCOMPARED,
     labelled,
-    last_part,
     role_of,
     said_seed,
     seed_number,
@@ -34,13 +32,6 @@ from repro.results.roles import (
     whole,
 )
 from repro.schema.messages import choose
-
-__all__ = ["ARMS", "SEEDS", "last_part"]
-
-ARMS, SEEDS = NAMES["arm"], NAMES["seed"]
-
-NAMED = 10
-"""So many fields or values are named in a message."""
 
 MOST_ARMS = 20
 
@@ -50,7 +41,8 @@ class Hints:
     """What is said of the results, in place of a guess: names of fields, a number, and a task.
 
     ``task`` is the one whose runs are compared, ``task_field`` the field that says it. Rows with
-    one value of the field ``unit`` are of one run, and averaged.
+    one value of the field ``unit`` are of one run, and averaged. ``reader`` is what an import calls
+    the only reader that is asked.
     """
 
     arm: str = ""
@@ -59,32 +51,12 @@ class Hints:
     task: str = ""
     task_field: str = ""
     unit: str = ""
+    reader: str = ""
 
     @property
     def fields(self) -> frozenset[str]:
         """The fields that somebody named: none of them is guessed to be something else."""
         return frozenset({self.arm, self.seed, self.task_field, self.unit} - {""})
-
-
-class UnfitError(ClaimError):
-    """Results of another form than was tried, or without what was asked for: it may be beside."""
-
-
-def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
-    """The error of results that cannot be read: what is wrong, what was expected, what to do."""
-    mistake = re.sub(rf"^\S*{re.escape(path.name)}, (?=row \d)", "", mistake)
-    return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
-
-
-def unfit(path: Path, mistake: str, expected: str, advice: str) -> UnfitError:
-    """The same of results that another form of them, in the same folder, may have."""
-    return UnfitError(str(refused(path, mistake, expected, advice)))
-
-
-def named(names: Collection[str]) -> str:
-    """The first of some names, and how many more there are."""
-    shown = ", ".join(short(name) for name in list(names)[:NAMED])
-    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def no_field(

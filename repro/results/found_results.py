@@ -6,25 +6,30 @@ Everything that is guessed is said, and an option says it instead.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from repro.drafting.claim_text import name_of
-from repro.drafting.folder_forms import Form, import_of
-from repro.drafting.forms import Way, forms_of_chart, ways_of
-from repro.drafting.log_runs import pattern_of
-from repro.drafting.measures import measure_of, measured
-from repro.drafting.no_number import (
+from repro.errors import ClaimError, DataError
+from repro.results.file_forms import forms_of_chart
+from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused, unfit
+from repro.results.importer import FilesRead
+from repro.results.log_runs import pattern_of
+from repro.results.measures import (
+    measure_of,
+    measured,
     no_arms,
     refuse_lacking,
     refuse_percent,
 )
-from repro.drafting.path_parts import number_in_paths, parts_of, year_in_paths
-from repro.drafting.row_units import (
+from repro.results.path_names import number_in_paths, parts_of, year_in_paths
+from repro.results.readings import DIVERGED, TASK, value_of
+from repro.results.roles import whole
+from repro.results.row_units import (
+    ARM,
     Rows,
     a_row_each,
     in_series,
@@ -32,36 +37,38 @@ from repro.drafting.row_units import (
     refuse_parts_inside,
     refuse_repeated,
     refuse_steps_of_unit,
+    runs_of_columns,
+    runs_of_rows,
     step_field,
     without_tasks,
 )
-from repro.drafting.run_fields import (
+from repro.results.run_fields import (
     Hints,
-    UnfitError,
     arm_field,
     field_of_task,
-    named,
     no_field,
-    refused,
     seed_field,
     task_field,
     tasks_left_out,
     text_in,
-    unfit,
     with_cells,
     with_labels,
     with_states,
 )
-from repro.drafting.run_values import Columns, FoundValue, averaged, values_of
-from repro.drafting.said import each_run, of_columns, of_states, of_unread
-from repro.drafting.wide_tables import ARM, runs_of_columns, runs_of_rows
-from repro.errors import ClaimError, DataError
-from repro.results.importer import FilesRead, FoundRun
-from repro.results.readings import DIVERGED, TASK, value_of
-from repro.results.result_files import FORMS
-from repro.results.roles import whole
+from repro.results.run_values import (
+    Columns,
+    FoundValue,
+    averaged,
+    each_run,
+    of_columns,
+    of_states,
+    of_unread,
+    values_of,
+)
+from repro.results.series import FORMS
 from repro.results.wandb import wandb_export
-from repro.schema.base import FileName
+from repro.results.ways import runs_of, ways_of
+from repro.schema.base import FileName, name_of
 from repro.schema.numbers import number_of
 
 TIDY = ("arm", "seed", "measurement", "value")
@@ -114,12 +121,12 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     base = root if path.resolve().is_relative_to(root.resolve()) else above
     lost: list[tuple[Way, ClaimError | DataError]] = []
     asked = bool(hints.arm or hints.measure)
-    ways = ways_of(path, base, asked=asked)
+    ways = ways_of(path, base, hints.reader, asked=asked)
     for place, way in enumerate(ways):
         try:
             at, forms = base, way.forms()
             if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's
-                at, forms = above, ways_of(path, above)[place].forms()
+                at, forms = above, ways_of(path, above, hints.reader)[place].forms()
             results = _read(path, at, hints, forms)
         except (UnfitError, DataError) as error:
             lost.append((way, error))
@@ -192,14 +199,11 @@ def _keep_task(results: FoundResults, key: str, only: str) -> None:
 
 
 def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
-    return [(form, run) for form in forms for run in _runs(form, base, path, told)]
-
-
-def _runs(form: Form, base: Path, path: Path, told: FilesRead) -> Iterator[FoundRun]:
-    if form.runs is not None:
-        yield from form.runs
-        return
-    yield from import_of(path, form.importer).runs(base, told)
+    return [
+        (form, run)
+        for form in forms
+        for run in (runs_of(path, form.importer, base, told) if form.runs is None else form.runs)
+    ]
 
 
 # a tidy table
@@ -457,7 +461,7 @@ def _import_logs(results: FoundResults, forms: Sequence[Form], base: Path) -> No
         declared = {**form.importer, "pattern": pattern, "seed": seed}
         columns = Columns(seed, "", name, results.reduce)
         try:
-            runs = list(import_of(results.path, declared).runs(base, FilesRead()))
+            runs = runs_of(results.path, declared, base, FilesRead())
             found = values_of(results.path, [form.arm] * len(runs), runs, columns)
         except DataError:
             return

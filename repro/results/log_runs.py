@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from repro.drafting.run_fields import ARMS, SEEDS, refused
 from repro.files import read_bytes
-from repro.results.importer import FoundRun
+from repro.results.forms import FoundRun, refused
+from repro.results.roles import ARMS, SEEDS
 from repro.results.series import Row, series_of
 from repro.schema.cells import is_odd, with_points
 

@@ -1,4 +1,4 @@
-"""One claim that uses all six packages of this folder at once, from its plan to its report."""
+"""One claim that uses all seven packages of this folder at once, from its plan to its report."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ ERROR = "tests.extension.trainer:SlopeError"
 ENTROPY = "tests.extension.measurement:MeanEntropy"
 KIND = "tests.extension.expectation:MedianAtMostKind"
 SOURCE = "tests.extension.evidence:JsonLines"
+READER = "tests.extension.reader:IniRuns"
 FORMAT = "tests.extension.report_format:PLAIN"
 CUBIC = (
     f'{{kind: own, use: "{OUTPUT}", version: "{version_of(OUTPUT)}", options: {{strength: 0.1}}}}'
@@ -38,7 +39,7 @@ slope: 2.0
 noise: 0.5
 """
 CLAIM = f"""schema: 1
-id: all_six
+id: all_seven
 title: A bent logit, a line and a log are as they were said to be
 source: {{paper: mine2026, citation: "for the tests", locator: nowhere, quote: "for the tests"}}
 arms:
@@ -46,6 +47,7 @@ arms:
   softmax: {{label: Softmax, configuration: mine/softmax}}
   line: {{label: the line, configuration: mine/line}}
   logged: {{label: the log, evidence: {{use: "{SOURCE}", file: logged.jsonl}}}}
+  kept: {{label: the file, import: {{from: "{READER}", path: kept.ini}}}}
 design: independent
 seeds: {{min: 5, plan: 5}}
 measurements:
@@ -61,6 +63,11 @@ expectations:
     kind: difference
     measurement: entropy
     of: [cubic, logged]
+    direction: lower
+  - id: less_than_kept
+    kind: difference
+    measurement: entropy
+    of: [cubic, kept]
     direction: lower
   - id: straight
     use: "{KIND}"
@@ -91,14 +98,17 @@ def written(folder: Path) -> Path:
         mine / "softmax.yaml": softmax,
         mine / "cubic.yaml": softmax.replace("{kind: softmax}", CUBIC),
         mine / "line.yaml": LINE,
-        folder / "all_six.claim.yaml": CLAIM,
+        folder / "all_seven.claim.yaml": CLAIM,
         folder / "logged.jsonl": "\n".join(
             json.dumps({"seed": seed, "entropy": 9 + seed / 100}) for seed in range(5)
+        ),
+        folder / "kept.ini": "\n".join(
+            f"[run {seed}]\nseed = {seed}\nentropy = {9 + seed / 100}" for seed in range(5)
         ),
     }
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
-    return folder / "all_six.claim.yaml"
+    return folder / "all_seven.claim.yaml"
 
 
 def arguments(command: str, claim: Path, *more: str) -> list[str]:
@@ -118,14 +128,14 @@ def plan(claim: Path) -> str:
 
 
 def report(claim: Path) -> tuple[Document, Path]:
-    folder = claim.parent / "reports" / "all_six" / "quick"
+    folder = claim.parent / "reports" / "all_seven" / "quick"
     return read_document(folder / "report.json"), folder
 
 
 @pytest.fixture(scope="module")
 def verified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The claim, planned, trained and judged."""
-    claim = written(tmp_path_factory.mktemp("six"))
+    claim = written(tmp_path_factory.mktemp("seven"))
     assert "15 runs, 15 to train or measure" in plan(claim)
     done = verify(claim)
     assert done.exit_code == 0, done.output
@@ -139,6 +149,7 @@ def test_one_verdict_of_all_of_it(verified: Path) -> None:
     assert [(one.id, one.kind, one.conclusion) for one in document.results] == [
         ("as_undecided", "equivalence", "CONFIRMED"),
         ("less_than_logged", "difference", "CONFIRMED"),
+        ("less_than_kept", "difference", "CONFIRMED"),
         ("straight", "median_at_most", "CONFIRMED"),
     ]
 
@@ -154,6 +165,7 @@ def test_each_arm_has_what_its_trainer_gives(verified: Path) -> None:
         "softmax": {"entropy"},
         "line": {"error"},
         "logged": {"entropy"},
+        "kept": {"entropy"},
     }
     store = verified.parent / "store"
     assert len([*RunStore(store).keys()]) == 15
@@ -161,8 +173,8 @@ def test_each_arm_has_what_its_trainer_gives(verified: Path) -> None:
     assert len([*store.rglob("slope_error-*.json")]) == 5
 
 
-def test_the_report_names_all_six(verified: Path) -> None:
-    """By their names, in the document and on the page; the sixth has written its own file."""
+def test_the_report_names_all_seven(verified: Path) -> None:
+    """By their names, in the document and on the page; the last has written its own file."""
     document, folder = report(verified)
     text = (folder / "report.json").read_text(encoding="utf-8")
     page = (folder / "report.html").read_text(encoding="utf-8")
@@ -172,8 +184,9 @@ def test_the_report_names_all_six(verified: Path) -> None:
     assert [one.kind for one in document.measurements] == ["mean_entropy", "slope_error"]
     assert "ean entropy on the valid split" in page
     assert "error of the slope" in page
-    assert "logged.jsonl" in text
-    assert "logged.jsonl" in page
+    for file in ("logged.jsonl", "kept.ini"):
+        assert file in text
+        assert file in page
     said = (folder / "verdict.txt").read_text(encoding="utf-8")
     assert "CONFIRMED" in said
     assert "lies" in said
@@ -198,11 +211,10 @@ def test_nothing_is_imported_without_consent(tmp_path: Path, command: str) -> No
     line = [sys.executable, "-c", WATCHED, *arguments(command, claim)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    names = (
-        f"{OUTPUT}, {TRAINER}, {SOURCE}, {ENTROPY}, {ERROR} and {KIND} are code from outside repro"
-    )
+    names = f"{OUTPUT}, {TRAINER}, {SOURCE}, {READER}, {ENTROPY}, {ERROR} and {KIND}"
     (said,) = done.stdout.partition("\n\n")[0].splitlines()
-    assert f"{claim.name}:6:40: {names}, yours or another's, which runs with your rights: " in said
+    rights = "are code from outside repro, yours or another's, which runs with your rights: "
+    assert f"{claim.name}:6:40: {names} {rights}" in said
     assert said.endswith(CONSENT)
     assert "imported: []" in done.stdout
     assert not (tmp_path / "store").exists()

@@ -6,20 +6,16 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
-from repro.drafting.run_fields import ARMS, SEEDS, last_part, named, refused
-from repro.errors import DataError
 from repro.files import read_bytes
-from repro.results.importer import FilesRead, FoundRun
-from repro.results.inspect_logs import Inspect
-from repro.results.known_json import known_form
-from repro.results.series import Record, flat, in_lines, numbers_in
-
-LARGEST = 200_000_000
-"""Bytes of the largest file that is read."""
+from repro.results.forms import FoundRun, named, one_run, refused
+from repro.results.importer import Points, rows_of
+from repro.results.inspect_logs import one_log
+from repro.results.readings import number_in
+from repro.results.roles import ARMS, SEEDS, last_part
+from repro.results.series import LARGEST, Record, Row, flat, in_lines, numbers_in
 
 SERIES = frozenset({"loss", "acc", "accuracy", "error", "lr", "learning_rate", "epoch", "step"})
 """Last words in the names of what is logged during one run: lists of these are no arms."""
@@ -39,9 +35,6 @@ VALUES = frozenset({"values", "scores", "results", "runs", "raw"})
 
 DEEPEST = 4
 """So many objects a list of seeds may lie in."""
-
-MOST_ABOVE = 3
-"""So many folders above a file are searched for others like it."""
 
 _SEED = re.compile(r"(?i)(?:seed|run)?[_=-]?(\d{1,15})")
 
@@ -338,38 +331,74 @@ def _one_run(path: Path, document: Any) -> Exception:
         return one_log(path)
     names = dict.fromkeys(name for row in known or rows for name in row)
     what = f", with the numbers {named(names)}" if names else ", and no number is at its top"
-    return _alone(path, f"one JSON file is one run{what}")
+    return one_run(path, f"one JSON file is one run{what}")
 
 
-def one_log(path: Path) -> Exception:
-    """What is said of one log of inspect."""
-    said = "".join(_said_in_log(path))
-    return _alone(path, f"one log of inspect is one run{said}")
+# two forms of JSON that hold no row of numbers: the metrics of sacred, and the stats of HELM
 
 
-def _said_in_log(path: Path) -> Iterator[str]:
-    """Task, model and numbers of a log, as far as it can be read."""
+def known_form(text: str) -> list[Row] | None:
+    """The rows in a text of one of these forms; None for any other.
+
+    ValueError for stats of HELM of which two have one name.
+    """
+    if '"steps"' not in text and not text.lstrip().startswith("["):
+        return None
     try:
-        importer = Inspect.model_validate({"from": "inspect", "path": path.name})
-        (run,) = importer.runs(path.parent, FilesRead())
-    except (DataError, ValueError):
-        return
-    yield from (f", {key} {run.fields[key]}" for key in ("task", "model") if key in run.fields)
-    if run.rows and run.rows[0]:
-        yield f", with the numbers {named(run.rows[0])}"
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(document, dict):
+        return _of_sacred(document)
+    return _of_helm(document) if isinstance(document, list) else None
 
 
-def _alone(path: Path, mistake: str) -> Exception:
-    beside = sum(each.suffix == path.suffix for each in path.parent.iterdir()) - 1
-    there = f"; {beside} more {path.suffix} lie beside it" if beside else ""
-    advice = f"give the folder with the files of all runs, such as {_folder_of_several(path)}"
-    return refused(path, f"{mistake}{there}", "a table, or the files of several runs", advice)
+def _of_sacred(document: Mapping[str, Any]) -> list[Row] | None:
+    """`{"loss": {"steps": [0, 1], "values": [3.1, 2.9], "timestamps": [...]}}`."""
+    points: Points = {}
+    for name, series in document.items():
+        steps, values = (_listed(series, key) for key in ("steps", "values"))
+        if steps is None or values is None or len(steps) != len(values):
+            return None
+        if not all(type(step) is int for step in steps):
+            return None
+        points[name] = [(step, _number(value)) for step, value in zip(steps, values, strict=True)]
+    return rows_of(points) if points else None
 
 
-def _folder_of_several(path: Path) -> Path:
-    """The nearest folder above that has another such file as deep below it; else the file's own."""
-    for depth, folder in enumerate(path.parents[:MOST_ABOVE]):
-        alike = folder.glob("*/" * depth + f"*{path.suffix}")
-        if len(list(islice(alike, 2))) > 1:
-            return folder
-    return path.parent
+def _listed(series: Any, key: str) -> list[Any] | None:
+    found = series.get(key) if isinstance(series, dict) else None
+    return found if isinstance(found, list) else None
+
+
+def _number(value: Any) -> float | None:
+    """A number as sacred writes it, also as an object of numpy; None where it is not finite."""
+    inside: Any = value.get("value") if isinstance(value, dict) else value
+    if isinstance(inside, str):
+        return number_in(inside)
+    try:
+        number = float(inside)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _of_helm(document: list[Any]) -> list[Row] | None:
+    """`[{"name": {"name": "exact_match", "split": "test"}, "mean": 0.5}]` is `exact_match.test`."""
+    row: Row = {}
+    for each in document:
+        if not isinstance(each, dict) or not isinstance(name := each.get("name"), dict):
+            return None
+        if isinstance(each.get("mean"), int | float):
+            if (called := _name(name)) in row:
+                raise ValueError(f"'{called[:80]}' stands there twice")
+            row[called] = _number(each["mean"])
+    return [row] if row else None
+
+
+def _name(name: Mapping[str, Any]) -> str:
+    parts = [name.get(key) for key in ("name", "split", "sub_split")]
+    changed = name.get("perturbation")
+    if isinstance(changed, dict):
+        parts += [changed.get("name"), changed.get("computed_on")]
+    return ".".join(str(part) for part in parts if part)

@@ -6,25 +6,33 @@ options that say what they are.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repro.drafting.path_names import EPISODES
-from repro.drafting.run_fields import named, number_like, refused, task_of
 from repro.errors import ClaimError
-from repro.results.importer import FoundRun, RunEnd
+from repro.results.forms import FoundRun, RunEnd, named, refused
+from repro.results.path_names import EPISODES
 from repro.results.roles import (
     PART,
     PHASES,
+    UNCOMPARED,
     Cells,
     cells_by_arm,
+    is_index,
+    is_regular,
+    last_word,
     recurs,
     role_of,
+    said_seed,
     seed_number,
+    surest,
     varies,
+    whole,
 )
+from repro.results.run_fields import MOST_ARMS, Hints, number_like, task_of
 
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
@@ -240,3 +248,136 @@ def without_tasks(rows: Rows, lost: Collection[str]) -> Rows:
     kept = [place for place, run in enumerate(rows.runs) if task_of(run, rows.task) not in lost]
     arms, runs = [rows.arms[place] for place in kept], [rows.runs[place] for place in kept]
     return replace(rows, arms=arms, runs=runs)
+
+
+# tables whose columns are arms, or runs of the arm that a row names
+
+
+ARM = "column"
+"""The field of the column in which a value stood."""
+
+
+def runs_of_rows(
+    path: Path, runs: Sequence[FoundRun], hints: Hints
+) -> tuple[list[FoundRun], str, list[str]] | None:
+    """The runs of a table with a row per arm, the field of the arm, and the columns of its seeds.
+
+    None where no field names an arm in each row. ClaimError where the columns are data sets or
+    numbers, of which each arm has one value.
+    """
+    columns = _numbers(runs)
+    fields = [key for key in runs[0].fields if key not in columns]
+    rows = [hints.arm] if hints.arm in fields else surest(fields, "arm")
+    key = next((key for key in rows if _names_each(runs, key)), "")
+    mine = [name for name in columns if name not in hints.fields]
+    if not key or not mine:
+        return None
+    if len(mine) > 1 and all(said_seed(name) is not None for name in mine):
+        return [_value(run, name, key, said_seed(name)) for run in runs for name in mine], key, mine
+    if len(mine) == 1 or any(role_of(name) is not None for name in mine):
+        mistake = f"a row per arm, by '{key}', with one value each of {named(mine)}"
+        advice = "give the results of every run: a row for each, with its seed"
+        raise refused(path, mistake, "several runs of each arm", advice)
+    mistake = f"one value for each arm, by '{key}', and each of {len(mine)} columns, {named(mine)}"
+    mistake += ": if these are data sets, there is no test of one value per data set here yet"
+    advice = "give several runs of each, a row per run: arm,task,seed,value; columns of runs are "
+    raise refused(path, mistake, "several runs of each arm", f"{advice}called seed_0, seed_1 ...")
+
+
+def _names_each(runs: Sequence[FoundRun], key: str) -> bool:
+    cells = [run.fields.get(key) for run in runs]
+    texts = all(
+        isinstance(cell, str) and cell and whole(cell) is None and said_seed(cell) is None
+        for cell in cells
+    )
+    return texts and 2 <= len(cells) <= MOST_ARMS and len(set(cells)) == len(cells)
+
+
+def _value(run: FoundRun, name: str, key: str, seed: int | None) -> FoundRun:
+    """One value of a row, as a run."""
+    fields = {key: run.fields[key], "seed": seed}
+    return replace(run, place=f"{run.place}, column '{name}'", fields=fields, rows=_row(run, name))
+
+
+def _row(run: FoundRun, name: str) -> list[dict[str, float | None]]:
+    return [{"value": run.rows[0][name]}] if run.rows and name in run.rows[0] else []
+
+
+def _numbers(runs: Sequence[FoundRun]) -> list[str]:
+    """The columns that hold a number in every row."""
+    if any(len(run.rows) != 1 for run in runs):
+        return []
+    return [name for name in runs[0].rows[0] if all(name in run.rows[0] for run in runs)]
+
+
+def runs_of_columns(
+    path: Path, runs: Sequence[FoundRun], hints: Hints
+) -> tuple[list[FoundRun], list[str]]:
+    """The runs of a table with a column of numbers per arm, and the arms; none where it is none.
+
+    ClaimError where the columns may be the numbers of one run, or one may number the rows.
+    """
+    every = _numbers(runs)
+    columns = [
+        name
+        for name in every
+        if name not in hints.fields
+        and role_of(name) not in UNCOMPARED
+        and role_of(name) != "task"
+        and not is_index([run.fields.get(name) for run in runs])
+    ]
+    if hints.measure or not 2 <= len(columns) <= MOST_ARMS or not path.is_file():
+        return [], columns
+    if len(every) < len({name for run in runs for row in run.rows for name in row}):
+        return [], columns  # a cell is empty
+    if series := _of_one_run(columns):
+        mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
+        advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
+        raise refused(path, mistake, "the results of several runs", advice)
+    if counting := _counting(runs, columns):
+        others = [name for name in columns if name not in counting]
+        able = all(whole(run.fields[counting[0]]) is not None for run in runs)
+        raise _may_count(path, counting, others, f"--seed {counting[0]}, " if able else "")
+    return list(_by_column(runs, columns)), columns
+
+
+def _counting(runs: Sequence[FoundRun], columns: Sequence[str]) -> list[str]:
+    """Columns of whole numbers beside decimals, or of numbers as regular as settings are."""
+    found = [name for name in columns if all(whole(run.fields[name]) is not None for run in runs)]
+    found = found if len(found) < len(columns) else []
+    regular = [name for name in columns if _is_regular([run.rows[0][name] for run in runs])]
+    return [name for name in columns if name in (*found, *regular)]
+
+
+def _is_regular(cells: Sequence[float | None]) -> bool:
+    """Whether they are settings or steps: decimals only where they stand in order, too."""
+    numbers = [cell for cell in cells if cell is not None]
+    ordered = numbers in (sorted(numbers), sorted(numbers, reverse=True))
+    return is_regular(numbers) and (ordered or all(number.is_integer() for number in numbers))
+
+
+def _by_column(runs: Sequence[FoundRun], columns: Sequence[str]) -> Iterator[FoundRun]:
+    for name in columns:
+        for run in runs:
+            fields = {key: value for key, value in run.fields.items() if key not in columns}
+            place = f"{run.place}, column '{name}'"
+            yield replace(run, place=place, fields={**fields, ARM: name}, rows=_row(run, name))
+
+
+def _of_one_run(columns: Sequence[str]) -> list[str]:
+    """Columns that are named as the numbers of a run are; but `ours_acc` and `base_acc` are not."""
+    named_so = [name for name in columns if role_of(name) == "measure"]
+    words = {last_word(name) for name in columns}
+    stems = [re.split(r"[^a-z0-9]+", name.casefold())[:-1] for name in columns]
+    arms = all(stem and not PHASES & set(stem) for stem in stems)
+    return [] if arms and len(words) == 1 else named_so
+
+
+def _may_count(path: Path, counting: Sequence[str], others: Sequence[str], seed: str) -> ClaimError:
+    """``seed``: what says that it is the seed, where its numbers may be seeds."""
+    first = counting[0]
+    mistake = f"{named(counting)} may be what numbers the rows, or an arm: whole or regular "
+    mistake += f"numbers, beside {named(others) or 'no others'}"
+    advice = f"say what it is: {seed}--task-field {first} or --unit {first}; if it is "
+    advice += "an arm, write a row per value: arm,value"
+    return refused(path, mistake, "columns of which each is an arm", advice)

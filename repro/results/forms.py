@@ -1,0 +1,155 @@
+"""Results as they lie there: a file or a folder, the ways to read it, and the runs in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from repro.errors import ClaimError
+from repro.files import leads_out
+from repro.results.readings import short
+from repro.results.series import Row
+
+NAMED = 10
+"""So many fields or values are named in a message."""
+
+MOST_ABOVE = 3
+"""So many folders above a file are searched for others like it."""
+
+RunEnd = Literal["finished", "failed", "running"]
+
+
+@dataclass(slots=True)
+class FoundRun:
+    """One run of a source: where it is, what is said of it, and its numbers in rows.
+
+    ``fields`` are what ``where`` and ``seed`` may name. A run that is not ``finished`` was ended
+    (``failed``), or is still ``running``. ``when`` is its time in seconds, where one is recorded
+    that does not follow from the order of the runs.
+    """
+
+    place: str
+    fields: Mapping[str, Any]
+    rows: list[Row]
+    state: RunEnd = "finished"
+    when: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One import, as a claim declares it: of all arms, or of the ``arm`` that its path names.
+
+    ``left_out`` are files, or columns, whose names are like no other: they are runs of no arm.
+    ``runs`` are those that no import reads alone: of a JSON file, or of logs, where ``log`` says
+    that an import can by a pattern, once it is known which number is asked for.
+    """
+
+    words: str
+    importer: Mapping[str, Any]
+    arm: str = ""
+    left_out: tuple[str, ...] = ()
+    runs: tuple[FoundRun, ...] | None = None
+    log: bool = False
+
+    notes: tuple[str, ...] = ()
+
+
+class Way(NamedTuple):
+    """One of the ways in which results may be read: in words, and the forms that they have.
+
+    The forms are looked for when they are asked for; UnfitError where there are none. Of stores of
+    a ``tracker`` the first counts; files of ``numbers`` are no results where a ``framework`` wrote
+    files of its own.
+    """
+
+    words: str
+    forms: Callable[[], tuple[Form, ...]]
+    sort: Literal["tracker", "framework", "numbers", "logs", ""] = ""
+
+
+def store(words: str, path: str) -> Way:
+    """The store of a tracker, which is read as it is."""
+    return Way("the store of a tracker", lambda: (Form(words, {"path": path}),), "tracker")
+
+
+@dataclass(frozen=True)
+class ResultsThere:
+    """A file or a folder with results, the claim's folder above it, and the files to look at.
+
+    ``asked``: an option names the field of the arms, or the number.
+    """
+
+    path: Path
+    root: Path
+    files: Sequence[Path] = ()
+    asked: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """The ending of a file; of a folder it is empty."""
+        return self.path.suffix.lower() if self.path.is_file() else ""
+
+    @property
+    def place(self) -> str:
+        """Its path below the folder of the claim."""
+        return self.below(self.path)
+
+    def below(self, file: Path) -> str:
+        """The path of a file by the names that lead to it, of links too."""
+        there = self.path.resolve().relative_to(self.root.resolve())
+        return (there / file.relative_to(self.path)).as_posix()
+
+    def names(self, files: Iterable[Path]) -> list[str]:
+        """Their paths; UnfitError for a link that leads out, as an import refuses it."""
+        found = [self.below(each) for each in files]
+        for name in found:
+            if leads_out(self.root.resolve() / name, self.root):
+                mistake = f"'{name}' is a link that leads elsewhere"
+                expected = f"files below {self.root.resolve()}"
+                raise refused(self.path, mistake, expected, "put the file itself there")
+        return found
+
+    def ending(self, *suffixes: str) -> list[Path]:
+        return [each for each in self.files if each.suffix.lower() in suffixes]
+
+
+class UnfitError(ClaimError):
+    """Results of another form than was tried, or without what was asked for: it may be beside."""
+
+
+def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
+    """The error of results that cannot be read: what is wrong, what was expected, what to do."""
+    mistake = re.sub(rf"^\S*{re.escape(path.name)}, (?=row \d)", "", mistake)
+    return ClaimError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
+
+
+def unfit(path: Path, mistake: str, expected: str, advice: str) -> UnfitError:
+    """The same of results that another form of them, in the same folder, may have."""
+    return UnfitError(str(refused(path, mistake, expected, advice)))
+
+
+def named(names: Collection[str]) -> str:
+    """The first of some names, and how many more there are."""
+    shown = ", ".join(short(name) for name in list(names)[:NAMED])
+    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def one_run(path: Path, mistake: str) -> ClaimError:
+    """The error of a file that is one run: where others like it lie."""
+    beside = sum(each.suffix == path.suffix for each in path.parent.iterdir()) - 1
+    there = f"; {beside} more {path.suffix} lie beside it" if beside else ""
+    advice = f"give the folder with the files of all runs, such as {_folder_of_several(path)}"
+    return refused(path, f"{mistake}{there}", "a table, or the files of several runs", advice)
+
+
+def _folder_of_several(path: Path) -> Path:
+    """The nearest folder above that has another such file as deep below it; else the file's own."""
+    for depth, folder in enumerate(path.parents[:MOST_ABOVE]):
+        alike = folder.glob("*/" * depth + f"*{path.suffix}")
+        if len(list(islice(alike, 2))) > 1:
+            return folder
+    return path.parent
