@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +16,7 @@ from repro.files import read_bytes
 from repro.schema.base import Spec
 from repro.schema.cells import Percent, float_of, plain_values, refuse_mixed, with_points
 from repro.schema.messages import choose
-from repro.schema.rows import head_of, is_numeral
+from repro.schema.rows import head_of, is_numeral, lenient_rows
 
 LARGEST: Final = 200_000_000
 """Bytes of the largest file that is read whole."""
@@ -86,13 +84,10 @@ def records_in(
     read as such, and an empty one has no row. ``appended``: several attempts may have written to a
     CSV, each with its header. ``said`` takes what a reader should know of how it was read.
     """
-    try:
-        if form == "csv":
-            return _csv(text, {} if said is None else said, appended=appended)
-        lines = form == "jsonl" or in_lines(text) or not text.strip()
-        return _json_lines(text) if lines else _json(text)
-    except (csv.Error, RecursionError) as error:
-        raise ValueError(str(error)) from error
+    if form == "csv":
+        return _csv(text, {} if said is None else said, appended=appended)
+    lines = form == "jsonl" or in_lines(text) or not text.strip()
+    return _json_lines(text) if lines else _json(text)
 
 
 def rows_in(text: str, form: TextForm, *, appended: bool = False) -> list[Row]:
@@ -203,17 +198,15 @@ def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
     if above:
         said[f"lines above the header that begin with # are comments: {above} left out"] = None
     body = text[head:]
-    lines = csv.reader(
-        io.StringIO(body, newline=""), delimiter=separator, strict=True, skipinitialspace=True
-    )
-    header = next((cells for cells in lines if cells), [])
+    rows = lenient_rows(body, separator)
+    _, header = next(rows, (0, list[str]()))
     names = _names(header)
     before = text.count("\n", 0, head)
     records: list[Record] = []
     unnamed: list[str] = []
     hashed: list[int] = []
-    for cells in filter(None, lines):
-        line = before + lines.line_num
+    for number, cells in rows:
+        line = before + number
         if cells == header:
             if not appended:
                 raise ValueError(f"line {line} is the header again: two tables in one")

@@ -1,5 +1,6 @@
 """The one CSV reader: rows of cells, each with the column where it starts, or columns of numbers.
 
+It is strict about a table that is written for a claim, and lenient about what programs export.
 Every step takes time in proportion to the text, whatever the text is.
 """
 
@@ -77,11 +78,12 @@ def rows_of(
     Lines end as on any system. Cells are separated by whichever of comma, semicolon and tab
     finds more of ``columns`` in the first line, whose number is ``start``.
     """
-    pattern = None
+    delimiter = ""
     for number, line in _lines(text, start):
-        if pattern is None:
-            pattern = _cell(_delimiter(line, columns))
-        row = _split(number, line, pattern, mistakes)
+        if not delimiter:
+            delimiter = _delimiter(line, columns)
+            pattern = _cell(delimiter)
+        row = _split(number, line, delimiter, pattern, mistakes)
         if row is not None:
             yield row
 
@@ -146,38 +148,93 @@ def _delimiter(header: str, columns: Collection[str]) -> str:
     return max(DELIMITERS, key=known)
 
 
-def _cell(delimiter: str) -> re.Pattern[str]:
-    """A cell with its blanks and the delimiter after it; possessive, so that nothing is retried."""
+def _cell(delimiter: str, *, strict: bool = True) -> re.Pattern[str]:
+    """A cell with its blanks and what ends it; possessive, so that nothing is retried.
+
+    A ``strict`` one has no quotes but around it, and may have blanks around these.
+    """
+    if not strict:
+        return re.compile(
+            rf'[ ]*+(?:"((?:[^"]++|"")*+)"|((?!")[^{delimiter}\n]*+))({delimiter}|\n|\Z)'
+        )
     blanks = "[ ]*+" if delimiter == "\t" else "[ \t]*+"
     quoted = f'"((?:[^"]++|"")*+)"{blanks}'
     return re.compile(rf'{blanks}(?:{quoted}|([^"{delimiter}]*+))({delimiter}|\Z)')
 
 
-def _split(number: int, line: str, pattern: re.Pattern[str], mistakes: Mistakes) -> CsvRow | None:
+class QuoteError(ValueError):
+    """A quote inside a cell, or one that is not closed; the cell begins ``at`` this place."""
+
+    def __init__(self, at: int, text: str, delimiter: str) -> None:
+        self.at = at
+        closed = re.compile(r'\s*+"(?:[^"]++|"")*+"').match(text, at)
+        super().__init__(
+            f"'{delimiter}' expected after '\"'" if closed else "unexpected end of data"
+        )
+
+
+def _row(
+    text: str, at: int, pattern: re.Pattern[str], delimiter: str
+) -> tuple[list[str], list[int], int]:
+    """The cells from a place on, where each starts, and where their row ends; or QuoteError."""
+    cells: list[str] = []
+    starts: list[int] = []
+    while True:
+        match = pattern.match(text, at)
+        if match is None:
+            raise QuoteError(at, text, delimiter)
+        quoted, bare, ending = match.groups()
+        cells.append(bare if quoted is None else quoted.replace('""', '"'))
+        starts.append(at)
+        at = match.end()
+        if ending != delimiter:
+            return cells, starts, match.start(3)
+
+
+def lenient_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of an export that are not empty, each with the number of its last line.
+
+    Quotes may stand inside of cells, and line ends inside of quotes; QuoteError for one that is
+    not closed, and for what follows one.
+    """
+    pattern = _cell(delimiter, strict=False)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    at = number = 0
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if text.find('"', at, end) >= 0:
+            cells, _, end = _row(text, at, pattern, delimiter)
+        else:
+            cells = [cell.lstrip(" ") for cell in text[at:end].split(delimiter)]
+        number += text.count("\n", at, end) + 1
+        if end > at:
+            yield number, cells
+        at = end + 1
+
+
+def _split(
+    number: int, line: str, delimiter: str, pattern: re.Pattern[str], mistakes: Mistakes
+) -> CsvRow | None:
     """The cells of a line; None for a line that is not a row, which is a mistake."""
     if found := _CONTROL.search(line):
         mistake = f"row {number}: character U+{ord(found[0]):04X} is not allowed"
         mistakes.add(number, found.start() + 1, mistake, "visible characters", "remove it")
         return None
-    cells: list[str] = []
-    starts: list[int] = []
-    at = 0
-    while len(cells) < MAX_COLUMNS:
-        match = pattern.match(line, at)
-        if match is None:
-            mistake = f"row {number}: a quote inside a cell, or one that is not closed"
-            advice = 'write the cell without quotes, or as "cell"'
-            mistakes.add(number, at + 1, mistake, "cells separated by commas", advice)
-            return None
-        quoted, bare, delimiter = match.groups()
-        cells.append((bare if quoted is None else quoted.replace('""', '"')).strip(" \t"))
-        starts.append(at + 1)
-        at = match.end()
-        if not delimiter:
-            return CsvRow(number, tuple(cells), tuple(starts))
-    mistake = f"row {number}: more than {MAX_COLUMNS:,} cells"
-    mistakes.add(number, at, mistake, f"at most {MAX_COLUMNS:,} columns", "leave columns out")
-    return None
+    try:
+        cells, starts, _ = _row(line, 0, pattern, delimiter)
+    except QuoteError as error:
+        mistake = f"row {number}: a quote inside a cell, or one that is not closed"
+        advice = 'write the cell without quotes, or as "cell"'
+        mistakes.add(number, error.at + 1, mistake, "cells separated by commas", advice)
+        return None
+    if len(cells) > MAX_COLUMNS:
+        mistake = f"row {number}: more than {MAX_COLUMNS:,} cells"
+        expected = f"at most {MAX_COLUMNS:,} columns"
+        mistakes.add(number, starts[MAX_COLUMNS], mistake, expected, "leave columns out")
+        return None
+    places = tuple(start + 1 for start in starts)
+    return CsvRow(number, tuple(cell.strip(" \t") for cell in cells), places)
 
 
 Columns = Mapping[str, tuple[str, ...]]

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from repro.errors import DataError
 from repro.results import series
 from repro.results.series import BestBy, NotFiniteError, chosen, records_in, rows_in
+from repro.schema.rows import lenient_rows
+
+
+@given(st.lists(st.sampled_from(["a", "1.5", " ", '"', '""', "\n", ";", "x y", "\t"]), max_size=14))
+def test_an_export_is_cut_as_the_module_of_python_cuts_it(parts: list[str]) -> None:
+    """Its cells, the number of each row's last line, and what is wrong with the first bad one."""
+
+    def cut(rows: Any) -> Any:
+        found = []
+        try:
+            found += (row for row in rows if row[1])
+        except (ValueError, csv.Error) as error:
+            return str(error)
+        return found
+
+    text = "".join(parts)
+    lines = csv.reader(
+        io.StringIO(text, newline=""), delimiter=";", strict=True, skipinitialspace=True
+    )
+    theirs = cut((lines.line_num, cells) for cells in lines)
+    assert cut(lenient_rows(text, ";")) == theirs
 
 
 @pytest.mark.parametrize(
