@@ -152,7 +152,21 @@ def _inward(size: float, share: float) -> float:
 def test_no_value_that_is_read_ends_in_an_accident(
     name: str, sizes: str, data: st.DataObject
 ) -> None:
-    """Values at either end are checked whole by every kind, or refused: no accident, no warning."""
+    """Values at either end are judged by every kind, or refused: no accident, no warning."""
+    with suppress(ClaimError):
+        claim = known_claim(name)
+        judgement = judge_claim(claim, drawn(name, ALIKE[sizes], data))
+        assert [part.expectation.id for part in judgement.judged] == [
+            each.id for each in claim.expectations
+        ]
+
+
+@pytest.mark.parametrize("sizes", ["large", "small, above 0"])
+@pytest.mark.parametrize("name", KINDS)
+@settings(max_examples=1)
+@given(data=st.data())
+def test_a_report_of_such_values_is_whole(name: str, sizes: str, data: st.DataObject) -> None:
+    """Whatever else a report computes from them: no accident, no warning."""
     with suppress(ClaimError):
         claim = known_claim(name)
         document = check_claim(claim, drawn(name, ALIKE[sizes], data))

@@ -48,11 +48,17 @@ def stored(folder: Path, matrix: Any) -> Path:
 
 
 def found(file: object, *options: object) -> dict[str, Any]:
+    """The result as JSON, whose rank the text has too."""
+    document = as_json(file, *options)
+    text = repro("rank", str(file), *map(str, options))
+    assert f"rank {document['press']:,} by Press's threshold" in text.stdout
+    return document
+
+
+def as_json(file: object, *options: object) -> dict[str, Any]:
     printed = repro("rank", str(file), "--json", *map(str, options))
     assert printed.returncode == 0, printed.stderr
     document: dict[str, Any] = json.loads(printed.stdout, parse_constant=pytest.fail)
-    text = repro("rank", str(file), *map(str, options))
-    assert f"rank {document['press']:,} by Press's threshold" in text.stdout
     return document
 
 
@@ -100,7 +106,7 @@ def test_matrices_with_a_right_rank(tmp_path: Path, name: str) -> None:
     """By numpy's SVD of what was stored, and the known rank; with all that can be asked for."""
     matrix, precision, rank = RIGHT[name]
     more = ("--centred", "--noise", "1e-3", "--figure", tmp_path / "a.svg")
-    document = found(stored(tmp_path, matrix), *more)
+    document = (found if name == "float32" else as_json)(stored(tmp_path, matrix), *more)
     values = np.linalg.svd(matrix.astype(np.float64), compute_uv=False)
     eps = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}[precision]
     limit = 0.5 * np.sqrt(sum(matrix.shape) + 1) * eps * values[0]

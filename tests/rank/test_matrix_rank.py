@@ -291,15 +291,17 @@ def test_rows_that_differ_when_they_are_read_again_are_refused(later: Any, messa
         list(read(0))
 
 
-@pytest.mark.parametrize(("rows", "inputs"), [(1, 1100), (2100, 2100)])
-def test_more_directions_than_half_a_block_need_no_gram_matrix(rows: int, inputs: int) -> None:
+@pytest.mark.parametrize(("rows", "inputs", "words"), [(1, 1100, 9000), (2100, 2100, 4400)])
+def test_more_directions_than_half_a_block_need_no_gram_matrix(
+    rows: int, inputs: int, words: int
+) -> None:
     """A Softmax of 1,100 inputs, or fewer rows than half the words, each its own direction."""
     generator = np.random.default_rng(4)
-    parts = [generator.normal(size=size).astype("f4") for size in ((2100, inputs), (inputs, 9000))]
+    parts = [generator.normal(size=size).astype("f4") for size in ((2100, inputs), (inputs, words))]
     held = (parts[0] @ parts[1]).astype(np.float64)
-    press = press_threshold(2100, 9000, 2.0**-23)
+    press = press_threshold(2100, words, 2.0**-23)
     low_rank = reduce_rows(
-        [held], "basis", threshold=press, room=vectors_for(rows, 9000, "inertia")
+        [held], "basis", threshold=press, room=vectors_for(rows, words, "inertia")
     )
     assert low_rank.certain([press])
     assert low_rank.ranks([press]) == [min(inputs, 2100)]
