@@ -23,7 +23,7 @@ def test_an_export_is_cut_as_the_module_of_python_cuts_it(parts: list[str]) -> N
     """Its cells, the number of each row's last line, and what is wrong with the first bad one."""
 
     def cut(rows: Any) -> Any:
-        found = []
+        found: list[Any] = []
         try:
             found += (row for row in rows if row[1])
         except (ValueError, csv.Error) as error:
