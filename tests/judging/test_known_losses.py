@@ -40,9 +40,7 @@ def test_equal_normal_spreads_are_told_nothing(test: str, n: int) -> None:
     """
     rng = np.random.default_rng([11, n])
     claim = made(difference(test), seeds={"min": 2, "plan": n})
-    tables = [
-        seen(claim, {"a": rng.normal(9, 1, n), "b": rng.normal(10, 1, n)}) for _ in range(12)
-    ]
+    tables = [seen(claim, {"a": rng.normal(9, 1, n), "b": rng.normal(10, 1, n)}) for _ in range(12)]
     result = judge_claim(claim, tables[0]).judged
     told = [measured_levels(claim, result, evidence) for evidence in tables]
     assert sum(map(bool, told)) <= 1
