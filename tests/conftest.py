@@ -7,6 +7,7 @@ be met. With ``REPRO_REQUIRE_BROWSER``, ``REPRO_REQUIRE_DATA`` or ``REPRO_REQUIR
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import shutil
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+from repro.schema import yaml
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -110,6 +113,15 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPRO_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("REPRO_CACHE", str(tmp_path / "cache"))
+
+
+_parsed_once = functools.cache(yaml.parse_document)
+
+
+@pytest.fixture
+def parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same text of the same file is parsed once: it is most of the work of loading claims."""
+    monkeypatch.setattr(yaml, "parse_document", _parsed_once)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,8 @@ from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, TrainingSpec
 from repro.tuning.search_file import changed
 
+pytestmark = pytest.mark.usefixtures("parsed_once")
+
 CLAIMS = Path(__file__).parents[1] / "claims"
 FILES = sorted(CLAIMS.glob("*.yaml"))
 

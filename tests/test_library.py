@@ -19,6 +19,8 @@ from repro.trainers.trainer import code_of
 from repro.workflows.verify import plan_runs
 from tests.commands import repro
 
+pytestmark = pytest.mark.usefixtures("parsed_once")
+
 LIBRARY = Path(__file__).parents[1] / "claims" / "library"
 FILES = sorted(LIBRARY.rglob("*.claim.yaml"))
 

@@ -11,6 +11,8 @@ from repro.judging.claim_parts import claim_part
 from repro.report.write import read_document
 from repro.specs.load import load_claims
 
+pytestmark = pytest.mark.usefixtures("parsed_once")
+
 LIBRARY = Path(__file__).parents[1] / "reports" / "library"
 SMALL = Path(__file__).parents[1] / "claims" / "library"
 REPORTS = sorted(LIBRARY.glob("*/*/report.json"))

@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("parsed_once")
+
 ROOT = Path(__file__).parents[1]
 
 

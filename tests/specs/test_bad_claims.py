@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from repro.errors import RuleError, ShapeError, SpecError
-from repro.schema import yaml
 from repro.specs.claim import SCALES, ScaleName
 from repro.specs.load import load_claim
 from tests.specs.kept import has_four_parts, kept_message
@@ -17,7 +16,6 @@ from tests.specs.kept import has_four_parts, kept_message
 BAD = Path(__file__).parent / "bad"
 DEFECTS = sorted(path.stem for path in BAD.glob("*.yaml"))
 OF_A_SCALE = [name for name in DEFECTS if "scale" in name or name.startswith("five")]
-parsed_once = cache(yaml.parse_document)
 
 
 @cache
@@ -28,9 +26,8 @@ def refused(name: str, scale: ScaleName = "quick") -> SpecError:
 
 
 @pytest.fixture(autouse=True)
-def _beside_the_files(monkeypatch):
+def _beside_the_files(monkeypatch, parsed_once):
     monkeypatch.chdir(BAD)
-    monkeypatch.setattr(yaml, "parse_document", parsed_once)
 
 
 @pytest.mark.parametrize("defect", DEFECTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -235,9 +234,9 @@ def test_one_file_is_read_without_the_others(folder: Path, monkeypatch: pytest.M
     assert others == {"low_rank_language.claim.yaml"}
 
 
-def test_every_packaged_claim_has_an_id_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("parsed_once")
+def test_every_packaged_claim_has_an_id_of_its_own() -> None:
     """All below claims/ load together, each known by its id, which is that of its file."""
-    monkeypatch.setattr(yaml, "parse_document", cache(yaml.parse_document))
     passed_over: list[str] = []
     loaded = [claim.id for claim in load_claims(CLAIMS, passed_over=passed_over)]
     found = loaded + passed_over

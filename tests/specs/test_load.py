@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from functools import cache
 from pathlib import Path
 
 import pydantic
@@ -13,7 +12,6 @@ import pytest
 from repro.errors import ShapeError, SpecError
 from repro.expectations.difference import Difference
 from repro.expectations.exact import Bound
-from repro.schema import yaml
 from repro.specs.claim import SCALES, Claim
 from repro.specs.configuration import Configuration
 from repro.specs.load import load_claim, load_claims
@@ -211,9 +209,9 @@ def test_reading_never_hangs(tmp_path):
         assert problem.place.file == str(path)
 
 
-def test_every_shipped_claim_loads_at_every_scale(monkeypatch):
+@pytest.mark.usefixtures("parsed_once")
+def test_every_shipped_claim_loads_at_every_scale():
     """The claims that come with repro are well formed and mean something, at all scales."""
-    monkeypatch.setattr(yaml, "parse_document", cache(yaml.parse_document))
     files = list(CLAIMS.glob("*.yaml"))
     assert len(files) == 3
     for scale in SCALES:
