@@ -9,18 +9,13 @@ import typer
 
 from repro.cli.options import (
     AllowCode,
-    Data,
-    Device,
-    Engine,
     Json,
+    Run,
     Scale,
-    Scheduler,
-    Store,
-    Workers,
     consented,
     load,
-    open_store,
     problems,
+    run_options,
     say,
 )
 
@@ -52,16 +47,13 @@ Instead = Annotated[
 ]
 
 
+@run_options()
 def measure(
     subjects: Subjects,
     measurement: Instead = None,
     scale: Scale = None,
-    device: Device = "auto",
-    engine: Engine = "auto",
-    scheduler: Scheduler = "",
-    workers: Workers = None,
-    store: Store = None,
-    data: Data = None,
+    *,
+    run: Run,
     allow_code: AllowCode = False,
     json: Json = False,
 ) -> None:
@@ -75,9 +67,7 @@ def measure(
         keys = [each for each in subjects if KEY.fullmatch(each) and not Path(each).exists()]
         paths = [Path(each) for each in subjects if each not in keys]
         allowed = allow_code or (not keys and consented(paths, allow_code=False))
-        options = RunOptions(
-            open_store(store), data, device, engine, workers, allowed, scheduler=scheduler
-        )
+        options = run.options(RunOptions, allowed)
         specs = [
             read_measurement(text, "--measurement", allow_code=allow_code)
             for text in measurement or ()

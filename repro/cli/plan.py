@@ -10,16 +10,13 @@ import typer
 from repro.cli.options import (
     AllowCode,
     Claims,
-    Data,
-    Device,
     Json,
+    Run,
     Scale,
-    Store,
-    Workers,
     consented,
     load,
-    open_store,
     problems,
+    run_options,
     say,
     say_json,
     say_stopped,
@@ -39,13 +36,12 @@ if TYPE_CHECKING:
 REFUSED = 2
 
 
+@run_options("workers", "store", "device", "data")
 def plan(
     claims: Claims,
     scale: Scale = None,
-    workers: Workers = None,
-    store: Store = None,
-    device: Device = "auto",
-    data: Data = None,
+    *,
+    run: Run,
     allow_code: AllowCode = False,
     force: Annotated[
         bool, typer.Option("--force", help="End with 0 although a design could hardly decide.")
@@ -61,7 +57,7 @@ def plan(
         from repro.running.engine import RunOptions
 
         allowed = consented(claims, allow_code=allow_code)
-        options = RunOptions(open_store(store), data, device, workers=workers)
+        options = run.options(RunOptions, allowed)
         found = _planned(load(claims, scale, allow_code=allowed, stopped=stopped), options, stopped)
         if json:
             say_json(_document(found, stopped))
