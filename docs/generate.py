@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 import controls
 import gallery
@@ -224,10 +224,9 @@ def _commands(program: typer.Typer, name: str) -> Iterator[list[str]]:
 
 def _command(function: Callable[..., Any], name: str) -> list[str]:
     """One command: usage, what it does, a row per argument and option."""
-    hints = get_type_hints(function, include_extras=True)
     arguments, rows = [], []
-    for parameter in inspect.signature(function).parameters.values():
-        kind, info = get_args(hints[parameter.name])[:2]
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        kind, info = get_args(parameter.annotation)[:2]
         needed = parameter.default is parameter.empty
         if isinstance(info, ArgumentInfo):
             shown = _argument(parameter.name, kind, info, needed=needed)

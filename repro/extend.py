@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 _NAMES = {
+    "Engine": "repro.running.engine",
     "ExpectationKind": "repro.expectations.base:Kind",
     "FilesRead": "repro.results.importer",
     "Finished": "repro.trainers.trainer",

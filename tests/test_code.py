@@ -11,7 +11,7 @@ import pytest
 from repro.digest import file_digest
 from repro.errors import CodeError, DataError
 from repro.plugins import version_of
-from repro.running.engine import SerialEngine
+from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
@@ -181,7 +181,7 @@ def test_python_callers_have_to_allow_it_as_well(tmp_path: Path) -> None:
     """`execute` refuses runs that need code from outside repro, unless it is told otherwise."""
     plan = plan_of(Own(use="evil:X", version="1"))
     with pytest.raises(CodeError, match="evil:X is code from outside repro"):
-        execute(plan, RunStore(tmp_path), engine=SerialEngine(), device="cpu")
+        execute(plan, RunOptions(RunStore(tmp_path), engine=SerialEngine(), device="cpu"))
     assert "evil" not in sys.modules
 
 

@@ -91,8 +91,7 @@ class TestProduct:
         claim = product.dialogs(tmp_path)
         monkeypatch.chdir(claim.parent)
         monkeypatch.setattr(
-            product.subprocess,
-            "run",
+            "benchmarks.gpu.product.subprocess.run",
             lambda line, **_: repro(*line[3:], "--engine", "serial"),
         )
         done = list(product.compared(claim, tmp_path, "cpu"))

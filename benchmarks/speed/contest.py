@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from repro.running.engine import ENVIRONMENT
+from repro.running.pool import ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 WARM_UPS = 2

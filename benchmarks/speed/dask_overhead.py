@@ -23,7 +23,7 @@ from benchmarks.speed import machine
 from benchmarks.speed.replicates import specification
 from benchmarks.speed.rows import Found, Goal, Row, Settings
 from benchmarks.speed.together import in_process
-from repro.running.engine import EngineName
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.store.run_store import RunStore
 from repro.trainers.command.spec import CommandTraining, Results
@@ -68,7 +68,7 @@ def cost(settings: Settings) -> Found:
 
 def _pairs(settings: Settings, steps: int) -> dict[str, Any]:
     """Seconds by the clock and of processors, by engine; what others did before each sample."""
-    names: tuple[EngineName, EngineName] = ("processes", "dask")
+    names: tuple[str, str] = ("processes", "dask")
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     others: list[float] = []
     for turn in range(settings.samples):
@@ -86,7 +86,7 @@ def _others() -> float:
     return (machine.busy_seconds() - before) / (time.monotonic() - began)
 
 
-def sample(engine: EngineName, workers: int, steps: int) -> tuple[float, float]:
+def sample(engine: str, workers: int, steps: int) -> tuple[float, float]:
     """Seconds by the clock, and of processor time of all processes; a program for no steps."""
     with TemporaryDirectory() as folder:
         spec = specification(Path(folder), steps) if steps else _program(Path(folder))
@@ -97,12 +97,14 @@ def sample(engine: EngineName, workers: int, steps: int) -> tuple[float, float]:
             began = time.monotonic()
             done = execute(
                 plan,
-                store,
-                engine=engine,
-                workers=workers,
-                device="cpu",
-                data=Path(folder),
-                allow_code=True,
+                RunOptions(
+                    store,
+                    engine=engine,
+                    workers=workers,
+                    device="cpu",
+                    data=Path(folder),
+                    allow_code=True,
+                ),
             )
             taken = time.monotonic() - began
     assert len(done.trained) == REPLICATES, done.failed

@@ -59,9 +59,10 @@ def _in_turn(threads: int, replicates: int) -> Job:
 
 def through_engine(metronome: Metronome) -> None:
     """``execute`` with the engine that is the default, kept warm, each time on new replicates."""
-    from repro.running.engine import engine, pool_size
+    from repro.running.engine import RunOptions
     from repro.running.execute import execute
-    from repro.running.pool import ProcessPool
+    from repro.running.pool import ENVIRONMENT, ProcessPool
+    from repro.running.tasks import pool_size
     from repro.store.run_store import RunStore
     from repro.trainers.trainer import memory
 
@@ -69,14 +70,14 @@ def through_engine(metronome: Metronome) -> None:
         spec = specification(Path(folder))
         runs = _runs(spec, 0)
         size = pool_size(None, "cpu", [memory(planned) for planned in runs])
-        with engine("processes", size) as pool:
-            assert isinstance(pool, ProcessPool)
+        with ProcessPool(size, environment=ENVIRONMENT) as pool:
             metronome.own = lambda: time.process_time() + machine.cpu_seconds(pool.processes())
             store = RunStore(Path(folder) / "store")
             for turn in range(10**6):
                 runs = _runs(spec, turn)
                 metronome.tick()
-                done = execute(runs, store, engine=pool, device="cpu", data=Path(folder))
+                options = RunOptions(store, engine=pool, device="cpu", data=Path(folder))
+                done = execute(runs, options)
                 assert len(done.trained) == REPLICATES, done.failed
 
 

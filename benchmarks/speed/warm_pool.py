@@ -16,8 +16,9 @@ from typing import Any
 from benchmarks.speed.contest import WARM_UPS
 from benchmarks.speed.rows import Found, Goal, Row, Settings
 from benchmarks.speed.together import write_text
-from repro.running.engine import engine
-from repro.running.worker import Task, run_task
+from repro.running.pool import ENVIRONMENT, ProcessPool
+from repro.running.tasks import Task
+from repro.running.worker import run_task
 from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Softmax, TrainingSpec
 from repro.trainers.run import PlannedRun, RunSpec
@@ -30,7 +31,7 @@ def measure(settings: Settings) -> Found:
     with TemporaryDirectory() as folder:
         data = Path(folder)
         spec = specification(data)
-        with engine("processes", 1) as pool:
+        with ProcessPool(1, environment=ENVIRONMENT) as pool:
             seconds = [
                 pool.submit(overhead, _task(spec, data, number), time.monotonic()).result()
                 for number in range(WARM_UPS + settings.samples)

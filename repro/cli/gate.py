@@ -9,22 +9,17 @@ import typer
 
 from repro.cli.options import (
     AllowCode,
-    Data,
-    Device,
-    Engine,
     Force,
     Json,
     Limit,
     Reports,
+    Run,
     Scale,
-    Scheduler,
-    Store,
-    Workers,
     consented,
     given_command,
     load,
-    open_store,
     problems,
+    run_options,
     say,
     say_json,
 )
@@ -34,18 +29,15 @@ if TYPE_CHECKING:
     from repro.workflows.gate import Gated
 
 
+@run_options()
 def gate(
     claim: Annotated[
         Path, typer.Argument(help="A claim file, or the id of one.", show_default=False)
     ],
     scale: Scale = None,
     reports: Reports = Path("reports"),
-    device: Device = "auto",
-    engine: Engine = "auto",
-    scheduler: Scheduler = "",
-    workers: Workers = None,
-    store: Store = None,
-    data: Data = None,
+    *,
+    run: Run,
     force: Force = False,
     allow_code: AllowCode = False,
     limit: Limit = None,
@@ -58,17 +50,12 @@ def gate(
 
         allowed = consented([claim], allow_code=allow_code)
         (loaded,) = load([claim], scale, allow_code=allowed)
-        options = Options(
-            store=open_store(store),
+        options = run.options(
+            Options,
+            allowed,
             reports=reports,
-            data=data,
-            device=device,
-            engine=engine,
-            scheduler=scheduler,
-            workers=workers,
             force=force,
             command=given_command(),
-            allow_code=allowed,
             limit=None if limit is None else 60 * limit,
         )
         found = decided(loaded, options, lambda document: say(_look(document), err=True))

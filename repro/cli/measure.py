@@ -9,18 +9,13 @@ import typer
 
 from repro.cli.options import (
     AllowCode,
-    Data,
-    Device,
-    Engine,
     Json,
+    Run,
     Scale,
-    Scheduler,
-    Store,
-    Workers,
     consented,
     load,
-    open_store,
     problems,
+    run_options,
     say,
     say_json,
 )
@@ -56,16 +51,13 @@ Instead = Annotated[
 ]
 
 
+@run_options()
 def measure(
     subjects: Subjects,
     measurement: Instead = None,
     scale: Scale = None,
-    device: Device = "auto",
-    engine: Engine = "auto",
-    scheduler: Scheduler = "",
-    workers: Workers = None,
-    store: Store = None,
-    data: Data = None,
+    *,
+    run: Run,
     allow_code: AllowCode = False,
     json: Json = False,
 ) -> None:
@@ -79,9 +71,7 @@ def measure(
         keys = [each for each in subjects if KEY.fullmatch(each) and not Path(each).exists()]
         paths = [Path(each) for each in subjects if each not in keys]
         allowed = allow_code or (not keys and consented(paths, allow_code=False))
-        options = RunOptions(
-            open_store(store), data, device, engine, workers, allowed, scheduler=scheduler
-        )
+        options = run.options(RunOptions, allowed)
         specs = [
             read_measurement(text, "--measurement", allow_code=allow_code)
             for text in measurement or ()
@@ -202,16 +192,13 @@ DryRun = Annotated[
 Chosen = Annotated[Path, typer.Option(help="Folder for the chosen configuration and the table.")]
 
 
+@run_options()
 def tune(
     search: Annotated[Path, typer.Argument(help="A search file.", show_default=False)],
     dry_run: DryRun = False,
     to: Chosen = Path("tuned"),
-    device: Device = "auto",
-    engine: Engine = "auto",
-    scheduler: Scheduler = "",
-    workers: Workers = None,
-    store: Store = None,
-    data: Data = None,
+    *,
+    run: Run,
     allow_code: AllowCode = False,
     json: Json = False,
 ) -> None:
@@ -222,17 +209,14 @@ def tune(
         from repro.tuning.search_file import load_search
 
         loaded = load_search(search)
-        planned = plan_search(loaded, workers=workers)
+        planned = plan_search(loaded, workers=run.workers)
         _say_plan(loaded, planned, err=json)
         planned.refuse()
         if dry_run:
             if json:
                 say_json(_planned(loaded, planned))
             return
-        allowed = consented([search], allow_code=allow_code)
-        options = RunOptions(
-            open_store(store), data, device, engine, workers, allowed, scheduler=scheduler
-        )
+        options = run.options(RunOptions, consented([search], allow_code=allow_code))
         tuned = tune(loaded, options)
         _say_settings(tuned, err=json)
         files = [*map(str, write_tuned(tuned, to))]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -26,9 +29,11 @@ from repro.errors import (
 if TYPE_CHECKING:
     from repro.consent import Consent
     from repro.judging.document import Document
+    from repro.running.engine import RunOptions
     from repro.specs.claim import Claim, ScaleName
     from repro.store.run_store import RunStore
 
+    Options = TypeVar("Options", bound=RunOptions)
 
 Claims = Annotated[
     list[Path],
@@ -51,11 +56,12 @@ Device = Annotated[
 ]
 
 Engine = Annotated[
-    Literal["auto", "processes", "batched", "serial", "dask"],
+    str,
     typer.Option(
+        metavar="auto|processes|batched|serial|dask|MODULE:CLASS",
         help="How replicates are trained: each alone in one of several processes, several as one "
         "model (batched), one after another (serial); auto is processes on a CPU, batched on a "
-        "GPU, and dask is auto on the workers of a dask cluster (extra `dask`)."
+        "GPU, and dask is auto on the workers of a dask cluster (extra `dask`).",
     ),
 ]
 
@@ -139,6 +145,55 @@ Budget = Annotated[
 ]
 
 Reports = Annotated[Path, typer.Option(help="Where reports are written.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The options of whatever trains or measures runs, as they were given."""
+
+    device: Device = "auto"
+    engine: Engine = "auto"
+    scheduler: Scheduler = ""
+    workers: Workers = None
+    store: Store = None
+    data: Data = None
+
+    def options(self, kind: type[Options], allow_code: Consent, **more: Any) -> Options:
+        """The same for what does it: options of a ``kind``, of which there may be ``more``."""
+        return kind(
+            store=open_store(self.store),
+            data=self.data,
+            device=self.device,
+            engine=self.engine,
+            scheduler=self.scheduler,
+            workers=self.workers,
+            allow_code=allow_code,
+            **more,
+        )
+
+
+def run_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command with these options of ``Run``, or all, where it has the parameter ``run``."""
+
+    def with_them(command: Callable[..., None]) -> Callable[..., None]:
+        fields = inspect.signature(Run, eval_str=True).parameters
+        taken = [fields[name] for name in names or fields]
+        signature = inspect.signature(command, eval_str=True)
+        parts = [taken if each.name == "run" else [each] for each in signature.parameters.values()]
+
+        @wraps(command)
+        def as_given(**given: Any) -> None:
+            run = Run(**{each.name: given.pop(each.name) for each in taken})
+            command(run=run, **given)
+
+        as_given.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[
+                each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in parts for each in part
+            ]
+        )
+        return as_given
+
+    return with_them
 
 
 def given_command() -> str:

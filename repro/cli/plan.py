@@ -14,14 +14,13 @@ from repro.cli.options import (
     Data,
     Device,
     Json,
+    Run,
     Scale,
-    Store,
-    Workers,
     consented,
     described,
     load,
-    open_store,
     problems,
+    run_options,
     say,
     say_json,
     say_stopped,
@@ -43,13 +42,12 @@ if TYPE_CHECKING:
 REFUSED = 2
 
 
+@run_options("workers", "store", "device", "data")
 def plan(
     claims: Claims,
     scale: Scale = None,
-    workers: Workers = None,
-    store: Store = None,
-    device: Device = "auto",
-    data: Data = None,
+    *,
+    run: Run,
     allow_code: AllowCode = False,
     force: Annotated[
         bool, typer.Option("--force", help="End with 0 although a design could hardly decide.")
@@ -65,7 +63,7 @@ def plan(
         from repro.running.engine import RunOptions
 
         allowed = consented(claims, allow_code=allow_code)
-        options = RunOptions(open_store(store), data, device, workers=workers)
+        options = run.options(RunOptions, allowed)
         found = _planned(load(claims, scale, allow_code=allowed, stopped=stopped), options, stopped)
         if json:
             say_json(_document(found, stopped))

@@ -15,24 +15,19 @@ from repro.cli.options import (
     AllowCode,
     Budget,
     Claims,
-    Data,
-    Device,
-    Engine,
     Force,
     Formats,
     Limit,
     Reports,
+    Run,
     Scale,
-    Scheduler,
-    Store,
-    Workers,
     annotate,
     append,
     consented,
     given_command,
     load,
-    open_store,
     problems,
+    run_options,
     say,
     say_stopped,
 )
@@ -84,16 +79,13 @@ AsJson = Annotated[
 ]
 
 
+@run_options()
 def verify(
     claims: Claims,
     scale: Scale = None,
     reports: Reports = Path("reports"),
-    device: Device = "auto",
-    engine: Engine = "auto",
-    scheduler: Scheduler = "",
-    workers: Workers = None,
-    store: Store = None,
-    data: Data = None,
+    *,
+    run: Run,
     train: Train = True,
     summary: Summary = None,
     results: Results = None,
@@ -110,21 +102,15 @@ def verify(
         from repro.running.budget import seconds_of
         from repro.workflows.verify import Options
 
-        allowed = consented(claims, allow_code=allow_code)
-        options = Options(
-            store=open_store(store),
+        options = run.options(
+            Options,
+            consented(claims, allow_code=allow_code),
             reports=reports,
-            data=data,
-            device=device,
-            engine=engine,
-            scheduler=scheduler,
-            workers=workers,
             train=train,
             command=given_command(),
             results=results,
             nightly=nightly,
             force=force,
-            allow_code=allowed,
             limit=None if limit is None else 60 * limit,
             budget=None if budget is None else seconds_of(budget),
             formats=tuple(each for each in format or () if each != GITHUB),

@@ -13,12 +13,12 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Executor, Future, wait
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar
 
 from repro.errors import EngineError, StoreError
 from repro.running.dask_cluster import (
@@ -33,10 +33,11 @@ from repro.running.dask_cluster import (
     settled,
 )
 from repro.running.dask_worker import Answer, own_version, serve, software_of
-from repro.running.engine import task_memory
+from repro.running.engine import Engine, Order
 from repro.running.plan import has_diverged, is_complete
 from repro.running.pool import WorkerLostError
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task, task_memory
+from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Device, trainer_of
@@ -61,13 +62,6 @@ MOST_TIMES: Final = 5
 """How often a task is given out that dask forgets, or whose workers die before it has begun."""
 
 
-def lacking_dask() -> str:
-    """What to install for this engine, or nothing."""
-    if find_spec("distributed") is not None:
-        return ""
-    return "--engine dask needs dask.distributed: pip install 'repro-verdict[dask]'"
-
-
 @dataclass(eq=False, slots=True)
 class _Job:
     """A call that was submitted, and what stands for it now: a future of a client of dask's.
@@ -85,7 +79,7 @@ class _Job:
     given: Any = None
 
 
-class DaskEngine(Executor):
+class DaskEngine(Engine):
     """Calls done by the workers of ``scheduler``: an address, or the file that it wrote.
 
     Where it is empty, a cluster of ``workers`` processes on this machine, which ends with this.
@@ -93,10 +87,24 @@ class DaskEngine(Executor):
     waited for. EngineError without dask, and where no scheduler answers.
     """
 
+    noun = "dask"
+    takes_scheduler = True
+    workers_differ = True
+
+    @classmethod
+    def lacking(cls) -> str:
+        if find_spec("distributed") is not None:
+            return ""
+        return "--engine dask needs dask.distributed: pip install 'repro-verdict[dask]'"
+
+    @classmethod
+    def made(cls, order: Order) -> Self:
+        return cls(order.scheduler, order.device, order.tell, order.workers)
+
     def __init__(
         self, scheduler: str, device: str, tell: Callable[[str], None], workers: int = 1
     ) -> None:
-        if lack := lacking_dask():
+        if lack := self.lacking():
             raise EngineError(lack)
         quieten()
         self._scheduler, self._tell = scheduler, tell
@@ -116,9 +124,7 @@ class DaskEngine(Executor):
             self._offers = settled(self._client, device, self._say) if scheduler else []
             self._stack = stack.pop_all()
         has_gpu = any(each.tasks("cuda") for each in self._offers)
-        self.device: Device = (
-            "cuda" if device == "cuda" or (device == "auto" and has_gpu) else "cpu"
-        )
+        self.device = "cuda" if device == "cuda" or (device == "auto" and has_gpu) else "cpu"
         if scheduler:
             self._say(_found(self._offers, self.at_once, self.device))
         self._thread = threading.Thread(target=self._settle_all, daemon=True)

@@ -20,9 +20,9 @@ from repro.digest import digest, file_digest
 from repro.errors import CorpusError, DataError, DeviceError, EngineError, StoreUnreachableError
 from repro.machine import NOT_INSTALLED, package_version
 from repro.running.dask_cluster import LOOK_SECONDS
-from repro.running.engine import ENVIRONMENT
-from repro.running.pool import ProcessPool, WorkerLostError
-from repro.running.worker import Outcome, Task
+from repro.running.pool import ENVIRONMENT, ProcessPool, WorkerLostError
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 from repro.trainers.base import Training
 from repro.trainers.trainer import trainer_of
 

@@ -1,4 +1,4 @@
-"""Tasks: made from what is missing, given out, waited for.
+"""Tasks, given out and waited for.
 
 One is given out again when another process held a run, or when several runs killed its process.
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Collection, Hashable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from repro.errors import (
@@ -24,18 +23,17 @@ from repro.errors import (
     ReadingError,
     StoreUnreachableError,
 )
-from repro.machine import available_memory
 from repro.running.budget import OverBudgetError, TimeBudget
-from repro.running.dask_engine import DaskEngine
-from repro.running.engine import Choice, EngineName, Group, Pool, grouped, own_gpus, sentences
-from repro.running.plan import is_recorded, remaining
-from repro.running.pool import ProcessPool, WorkerLostError
+from repro.running.engine import Engine
+from repro.running.plan import is_recorded
+from repro.running.pool import WorkerLostError
 from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
-from repro.running.worker import Outcome, Status, Task, halves, run_task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome, Status, halves, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.base import Training
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.trainers.trainer import Device, trainer_of
+from repro.trainers.trainer import trainer_of
 
 BUSY_SECONDS = 2.0
 TICK_SECONDS = 1.0
@@ -99,7 +97,7 @@ class FirstRuns:
 
 
 class Dispatch:
-    """One execution of some tasks on an executor; ``limit`` is in seconds per run, if any.
+    """One execution of some tasks by an engine; ``limit`` is in seconds per run, if any.
 
     ``proven`` is what is known of runs that ended well before, as in ``proofs``. What does not
     fit in ``budget`` is postponed.
@@ -107,7 +105,7 @@ class Dispatch:
 
     def __init__(
         self,
-        executor: Executor,
+        engine: Engine,
         store: RunStore,
         tasks: Sequence[Task],
         report: Reporter,
@@ -115,8 +113,7 @@ class Dispatch:
         proven: Collection[str] = (),
         budget: TimeBudget | None = None,
     ) -> None:
-        self._executor, self._store = executor, store
-        self._elsewhere = executor if isinstance(executor, DaskEngine) else None
+        self._engine, self._store = engine, store
         self._tasks = tasks
         self._report = report
         self._lock = threading.Lock()
@@ -124,8 +121,8 @@ class Dispatch:
         runs = [planned for task in tasks for planned in task.runs]
         self._tracker = Tracker(store, runs, time.monotonic)
         self._watch = None
-        if isinstance(executor, ProcessPool):
-            self._watch = Watch(store, executor, time.monotonic, limit, budget)
+        if not engine.refused_limit():
+            self._watch = Watch(store, engine, time.monotonic, limit, budget)
         self._pending: dict[Future[tuple[Outcome, ...]], Task] = {}
         self._backlog: list[Task] = []
         self._busy: list[tuple[float, Task]] = []
@@ -187,11 +184,9 @@ class Dispatch:
         A worker takes nothing up before it is known what became of its last run. What is left for
         other machines may be parted among workers that join later.
         """
-        pool = self._executor if isinstance(self._executor, ProcessPool) else None
-        workers = pool.workers if pool else len(self._backlog) + len(self._pending)
-        slots = self._elsewhere.slots() if self._elsewhere else None
-        free = (workers if slots is None else slots) - len(self._pending)
-        if slots is not None:
+        slots = self._engine.slots()
+        free = len(self._backlog) if slots is None else slots - len(self._pending)
+        if slots is not None and self._engine.workers_differ:
             self._backlog = parted(self._backlog, free)
         for _ in range(min(max(0, free), len(self._backlog))):
             if (task := self._next()) is None:
@@ -239,7 +234,7 @@ class Dispatch:
             for planned in task.runs:
                 self._end(replace(hopeless, key=planned.run.key))
             return
-        self._pending[self._executor.submit(run_task, task)] = task
+        self._pending[self._engine.submit(run_task, task)] = task
         self._collect()
 
     def _collect(self) -> None:
@@ -258,7 +253,7 @@ class Dispatch:
                     raise _FOR_ALL[outcome.error](outcome.message)
                 if outcome.key not in busy:
                     self._end(outcome)
-                if not self._elsewhere or outcome.error in _UNREAD:
+                if not self._engine.workers_differ or outcome.error in _UNREAD:
                     # another machine may have what this one lacks, but reads nothing else
                     self._learn(task, outcome)
             if busy:
@@ -293,8 +288,7 @@ class Dispatch:
 
     def _snapshot(self) -> Snapshot:
         """How far it is, and what is waited for by tasks that other machines do."""
-        waiting = self._elsewhere.waiting() if self._elsewhere else ""
-        return replace(self._tracker.snapshot(), waiting=waiting)
+        return replace(self._tracker.snapshot(), waiting=self._engine.waiting())
 
     def _tick(self) -> None:
         while not self._stopped.wait(TICK_SECONDS):
@@ -354,96 +348,3 @@ def _words(outcome: Outcome) -> str:
             return outcome.message
         case _:
             return f"failed: {outcome.message.splitlines()[0] if outcome.message else ''}"
-
-
-GPU_SHARE = 0.8
-"""The share of a GPU's free memory that models may have."""
-
-Part = tuple[tuple[PlannedRun, ...], Choice]
-
-
-def make_tasks(
-    todo: Sequence[PlannedRun],
-    store: RunStore,
-    data: Path | None,
-    engine: EngineName,
-    pool: Pool,
-    say: Callable[[str], None],
-) -> list[Task]:
-    """The tasks, the longest first.
-
-    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and ``say`` is told so; so is
-    ``dask``, whose tasks are the same. Runs that take GPUs of their own share no model on one.
-    """
-    chosen = engine in {"auto", "dask"}
-    shared = pool.device == "cuda" and own_gpus(todo) is None
-    if engine == "batched" or (chosen and shared):
-        parts, choices = _batched(todo, store, engine, pool)
-    else:
-        why = _why(engine, "the default on a CPU") if chosen else "asked for"
-        alone = Choice("processes", 1, pool.at_once, why) if engine != "serial" else Choice(engine)
-        parts, choices = [((planned,), alone) for planned in todo], [alone]
-    if chosen:
-        for line in sentences(choices):
-            say(line)
-    flops = {planned.run.key: remaining(store, planned).total for planned in todo}
-    parts.sort(key=lambda part: -sum(flops[planned.run.key] for planned in part[0]))
-    place, identity = store.root, store.prepare()
-    return [
-        Task(runs, place, data, _device(runs, pool), choice, identity) for runs, choice in parts
-    ]
-
-
-def _device(runs: Sequence[PlannedRun], pool: Pool) -> Device:
-    """The device of a task: that of the pool, where it has a use for it."""
-    training = runs[0].run.training
-    return trainer_of(training).device(training, pool.device)
-
-
-def _batched(
-    todo: Sequence[PlannedRun], store: RunStore, engine: EngineName, pool: Pool
-) -> tuple[list[Part], list[Choice]]:
-    """Replicates in models as large as memory allows; what is only to be measured, run by run."""
-    groups, trained = grouped(todo, store)
-    several = engine == "batched" or any(len(group.runs) > 1 for group in groups)
-    sharing = pool.at_once if pool.shared else 1
-    available = _memory(pool) / sharing if groups and several else 0.0
-    alone = Choice("processes", 1, pool.at_once)
-    parts: list[Part] = [(runs, alone) for runs in trained]
-    choices = [_choice(group, engine, pool, available) for group in groups]
-    for group, choice in zip(groups, choices, strict=True):
-        parts += [
-            (runs, replace(choice, together=len(runs))) for runs in group.parts(choice.together)
-        ]
-    return parts, choices
-
-
-def _choice(group: Group, engine: EngineName, pool: Pool, available: float) -> Choice:
-    together = group.together(pool.at_once, available)
-    if engine != "batched" and together == 1:
-        why = _why(engine, "no replicates that could be trained as one model")
-        return Choice("processes", 1, pool.at_once, why)
-    why = "asked for" if engine == "batched" else _why(engine, "the default on a GPU")
-    at_once = min(pool.at_once, len(group.parts(together)))
-    return Choice("batched", together, at_once, why)
-
-
-def _why(engine: EngineName, default: str) -> str:
-    return f"{default}, given out by dask" if engine == "dask" else default
-
-
-def _memory(pool: Pool) -> float:
-    """Bytes for models; none on a GPU that does not answer: the first task will say why."""
-    if pool.device == "cpu":
-        return available_memory()
-    try:
-        return GPU_SHARE * pool.executor.submit(free_on_gpu).result()
-    except Exception:  # noqa: BLE001 - whatever it is, the first task meets it again
-        return 0.0
-
-
-def free_on_gpu() -> float:
-    """The bytes that are free on the GPU of a worker."""
-    import torch  # noqa: PLC0415 - the caller stays light
-
-    return float(torch.cuda.mem_get_info()[0])

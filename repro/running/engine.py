@@ -1,46 +1,167 @@
-"""Engines, and how runs of one configuration are grouped into tasks for them."""
+"""Engines: where the tasks of an execution are done. The table of those that are here, and options.
+
+An engine is asked for by name, or as `module:Class`. ``auto``, ``processes`` and ``batched`` differ
+in what a task is (`repro.running.tasks`), and their tasks are done by the same processes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from itertools import accumulate
-from pathlib import Path
-from typing import Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
 
-from repro.consent import Consent
-from repro.errors import ClaimError
-from repro.machine import available_memory, cores
-from repro.running.plan import remaining
-from repro.running.pool import ProcessPool
-from repro.store.run_store import RunStore
-from repro.trainers.devices import visible_gpus
-from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import (
-    PROCESS_MEMORY,
-    memory,
-    replicate_memory,
-    trainer_of,
-)
+from repro.consent import Consent, Module, require_code
+from repro.errors import ClaimError, DataError
+from repro.plugins import Table, class_of_others
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from repro.store.run_store import RunStore
+    from repro.trainers.trainer import Device
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# One thread per process beats one process with many threads, and sums do not depend on the machine.
-# glibc gives large blocks back at each free and faults them in again, unless it is told not to.
-ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-    "MALLOC_MMAP_THRESHOLD_": str(4 * 2**30),
-    "MALLOC_TRIM_THRESHOLD_": str(8 * 2**30),
-}
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What an engine is made for: ``workers`` tasks at a time on a ``device``.
+
+    ``scheduler`` is what --scheduler names, and ``tell`` shows a line to whoever waits.
+    """
+
+    workers: int
+    device: str
+    scheduler: str
+    tell: Callable[[str], None]
 
 
-class SerialEngine(Executor):
+class Engine(Executor):
+    """Does the tasks of an execution: an executor, and what is asked of it beside that.
+
+    This one hands its calls to an ``executor`` of any other kind. A subclass makes one in ``made``,
+    and answers otherwise where it can do more.
+    """
+
+    # asked of the class, before it is made: by the options of a command and by its preflight
+
+    noun: ClassVar[str] = "this engine"
+    """What messages call it."""
+
+    takes_scheduler: ClassVar[bool] = False
+    """Whether --scheduler may be given with it."""
+
+    @classmethod
+    def lacking(cls) -> str:
+        """What has to be installed for it, and how; or nothing."""
+        return ""
+
+    @classmethod
+    def here(cls, scheduler: str) -> bool:
+        """Whether tasks are done on this machine, which then has to have what they need."""
+        return not scheduler
+
+    @classmethod
+    def refused_limit(cls) -> str:
+        """Why it takes no --limit, and what to do; nothing where ``end`` ends a call."""
+        return (
+            f"a run that {cls.noun} gives out cannot be ended from here\n"
+            "  to do: leave the limit out; a command may declare its `minutes`"
+        )
+
+    @classmethod
+    def refused_budget(cls) -> str:
+        """Why it takes no --budget, and what to do; nothing where a call begins when it is given.
+
+        Or begins soon: where no more calls are given than there are ``slots``.
+        """
+        return (
+            f"when a run that {cls.noun} gives out would begin is not known here\n"
+            "  to do: leave the budget out, or choose another --engine"
+        )
+
+    # asked by `execute`, which makes it, and ends what it has made
+
+    grouping: ClassVar[str] = "processes"
+    """What a task is for one that somebody made and handed to ``execute``; else its name says."""
+
+    device: Device = "cpu"
+    """Where others do its tasks: on what. Else that is known before it is made."""
+
+    @property
+    def at_once(self) -> int:
+        """Where others do its tasks: how many at a time. Else that is known before it is made."""
+        return 1
+
+    @classmethod
+    def made(cls, order: Order) -> Self:
+        """An engine for an execution. EngineError where there can be none."""
+        raise NotImplementedError(f"{cls.__name__}.made does not say what it is made of")
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Do a call, here or elsewhere; it can be pickled, and so can what it gives."""
+        return self._executor.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the base class has it so
+        """Take no more calls; end after those that were given out."""
+        self._executor.shutdown(wait, cancel_futures=cancel_futures)
+
+    def terminate(self) -> None:
+        """End at once, as at Ctrl-C: cancel what waits, and end what can be ended."""
+        self.shutdown(wait=False, cancel_futures=True)
+
+    # asked by `Dispatch`, which gives tasks out
+
+    workers_differ: ClassVar[bool] = False
+    """Whether one worker may have what another lacks, and more of them may join later."""
+
+    def slots(self) -> int | None:
+        """How many tasks should be given out now; None for all that there are."""
+        return None
+
+    def waiting(self) -> str:
+        """What is waited for while nothing runs, in words; nothing where it is another process."""
+        return ""
+
+    # asked by `Watch`, which finds runs that are stuck: only where there is no ``refused_limit``
+
+    def process_of(self, future: Future[Any]) -> int | None:
+        """The process of this machine that works on a call; None while it waits, or afterwards."""
+        del future
+        return None
+
+    def end(self, future: Future[Any], error: Exception) -> None:
+        """End the process that works on a call, which then has ``error``."""
+
+
+class SerialEngine(Engine):
     """Runs each task at once, in this process: for notebooks and for debugging."""
+
+    grouping = "serial"
+
+    def __init__(self) -> None:
+        """Nothing does its calls but itself."""
+
+    @classmethod
+    def made(cls, order: Order) -> Self:
+        del order
+        return cls()
+
+    @classmethod
+    def refused_limit(cls) -> str:
+        return (
+            "a run that is trained in this process cannot be ended\n"
+            "  to do: leave --engine serial out, or the limit"
+        )
+
+    @classmethod
+    def refused_budget(cls) -> str:
+        return ""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the call before returning; an interrupt passes through."""
@@ -51,119 +172,64 @@ class SerialEngine(Executor):
             future.set_exception(error)
         return future
 
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the base class has it so
+        """All calls are done."""
+
+
+ENGINES: Table[type[Engine]] = Table(
+    "repro.engines",
+    {
+        "auto": "repro.running.pool:ProcessPool",
+        "processes": "repro.running.pool:ProcessPool",
+        "batched": "repro.running.pool:ProcessPool",
+        "serial": "repro.running.engine:SerialEngine",
+        "dask": "repro.running.dask_engine:DaskEngine",
+    },
+)
+
+
+def engine_of(engine: str | Executor) -> type[Engine]:
+    """The class that answers for an engine; ClaimError where the name is that of none."""
+    if isinstance(engine, Executor):
+        return type(engine) if isinstance(engine, Engine) else Engine
+    refused = ("engine", "a class below repro.extend.Engine", "add-an-engine")
+    try:
+        found: type[Engine] = class_of_others(ENGINES, engine, Engine, refused)[1]
+    except DataError as error:
+        raise ClaimError(f"--engine {error}") from None
+    return found
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Where tasks are done: ``at_once`` at a time on ``executor``.
+    """Where tasks are done: ``at_once`` at a time by ``engine``.
 
     ``shared``: all on one device, whose memory they share; else each has one of its own.
     """
 
-    executor: Executor
+    engine: Engine
     at_once: int
-    device: Literal["cpu", "cuda"]
+    device: Device
     shared: bool = True
-
-
-def engine(name: EngineName, workers: int) -> Executor:
-    """This process for ``serial``, else a warm pool: the others differ in what a task is."""
-    return SerialEngine() if name == "serial" else ProcessPool(workers, environment=ENVIRONMENT)
-
-
-def pool_size(
-    workers: int | None,
-    device: str,
-    needs: Sequence[float],
-    cores_each: Sequence[int] = (),
-    own_gpus: Sequence[int] | None = None,
-) -> int:
-    """``workers``, else one per core, or one in all when the device is ``cuda``.
-
-    Fewer where memory or cores are too few for as many tasks at once, which need ``needs`` bytes
-    and ``cores_each`` cores. Of tasks that take ``own_gpus`` as many as there are GPUs for.
-    """
-    if workers is None and (device == "cpu" or own_gpus is not None):
-        by_memory = fitting(needs, available_memory(), cores())
-        workers = min(by_memory, fitting(cores_each, cores(), cores()))
-        if own_gpus and any(own_gpus):
-            workers = min(workers, fitting(own_gpus, len(visible_gpus()), cores()))
-    return max(1, workers or 1)
-
-
-def own_gpus(todo: Sequence[PlannedRun]) -> list[int] | None:
-    """How many GPUs each run takes for itself; None where some share the one of their process."""
-    trainings = [planned.run.training for planned in todo]
-    if not all(trainer_of(each).own_gpus for each in trainings):
-        return None
-    return [trainer_of(each).gpus(each, "cuda") for each in trainings]
-
-
-def fitting(needs: Sequence[float], available: float, most: int) -> int:
-    """How many tasks may run at once, whichever they are, with what is available to all."""
-    largest = sorted(needs, reverse=True)[:most]
-    fit = sum(total <= available for total in accumulate(largest))
-    return most if fit == len(largest) else max(1, fit)
-
-
-EngineName = Literal["auto", "processes", "batched", "serial", "dask"]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """``together`` replicates in one model, ``at_once`` tasks at a time, and why."""
-
-    engine: Literal["processes", "batched", "serial"] = "processes"
-    together: int = 1
-    at_once: int = 1
-    why: str = "asked for"
-
-    def __str__(self) -> str:
-        times = f"{self.at_once} at once" + (", one thread each" if self.at_once > 1 else "")
-        if self.engine == "processes":
-            return f"processes ({times})"
-        return f"batched ({self.together} replicates in a model, {times})"
-
-    def facts(self, together: int) -> dict[str, str | int]:
-        """For the provenance of a run that was trained in one model with others, or alone."""
-        return {
-            "name": self.engine,
-            "together": together,
-            "at_once": self.at_once,
-            "why": self.why,
-        }
-
-
-ALONE = Choice()
-"""Each run alone."""
-
-
-def sentences(choices: Sequence[Choice]) -> list[str]:
-    """A line for each way of training that was chosen, of so many configurations."""
-    ways = list(dict.fromkeys((choice.engine, choice.why) for choice in choices))
-    lines = []
-    for way in ways:
-        some = [choice for choice in choices if (choice.engine, choice.why) == way]
-        share = "" if len(ways) == 1 else f" for {len(some)} of {len(choices)} configurations"
-        largest = max(some, key=lambda choice: choice.together)
-        lines.append(f"engine{share}: {largest}: {largest.why}; --engine overrides")
-    return lines
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """Where things are, and with what runs are trained; no number changes beyond round-off.
 
-    ``engine`` is how replicates are trained, as ``execute`` says; ``workers`` None is one per core.
-    ``allow_code`` imports what configurations name of others, `use: module:object`.
-    ``limit`` is how many seconds a run may take, and ``budget`` all of them together.
-    ``scheduler`` is that of ``dask``, by address or file; empty for a cluster on this machine.
-    ClaimError for options that exclude each other.
+    ``engine`` is how replicates are trained, by name or as an executor that was made: each alone
+    in one of the ``processes`` of a pool, several as one model (``batched``), or here (``serial``);
+    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and so is any other. ``workers``
+    None is one per core. ``allow_code`` imports what configurations name of others, `use:
+    module:object`. ``limit`` is how many seconds a run may take, and ``budget`` all of them
+    together. ``scheduler`` is that of the engine, by address or file; empty for none, or one here.
+    ClaimError for options that exclude each other, CodeError for an engine from outside repro.
     """
 
     store: RunStore
     data: Path | None = None
     device: str = "auto"
-    engine: EngineName = "auto"
+    engine: str | Executor = "auto"
     workers: int | None = None
     allow_code: Consent = False
     limit: float | None = None
@@ -171,59 +237,21 @@ class RunOptions:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        if self.scheduler and self.engine != "dask":
+        if isinstance(self.engine, str) and ":" in self.engine:
+            require_code([Module(self.engine)], self.allow_code, {self.engine: "--engine"})
+        if self.engine not in ENGINES.names():
+            engine_of(self.engine)
+        if self.scheduler and not self.engine_class.takes_scheduler:
             raise ClaimError("--scheduler: it is for --engine dask, which was not asked for")
         if self.scheduler and self.workers is not None:
             raise ClaimError("--workers: a scheduler has workers of its own; leave one of them out")
 
+    @property
+    def engine_class(self) -> type[Engine]:
+        """The class of the engine, which answers for it before there is one."""
+        return engine_of(self.engine)
 
-MOST_TOGETHER = 16
-"""Replicates in one model at most: more wait for each other, and win little."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Runs that differ in their replicate alone and are to be trained, the longest first."""
-
-    runs: tuple[PlannedRun, ...]
-
-    def together(self, at_once: int, available: float) -> int:
-        """Replicates in a model: as many as ``at_once`` tasks may have, in equal parts.
-
-        ``available`` is in bytes, for each of the tasks. 1 where the trainer trains replicates in
-        turn in any case.
-        """
-        training = self.runs[0].run.training
-        if not trainer_of(training).batched(training):
-            return 1
-        each = replicate_memory(training)
-        room = max(0.0, available - PROCESS_MEMORY) / each
-        most = max(1, int(min(room, MOST_TOGETHER)))
-        parts = max(-(-len(self.runs) // most), min(at_once, len(self.runs)))
-        return -(-len(self.runs) // parts)
-
-    def parts(self, together: int) -> list[tuple[PlannedRun, ...]]:
-        """The runs in parts of at most ``together``, whose sizes differ by one at most."""
-        count = -(-len(self.runs) // together)
-        return [self.runs[index::count] for index in range(count)]
-
-
-def grouped(
-    todo: Sequence[PlannedRun], store: RunStore
-) -> tuple[list[Group], list[tuple[PlannedRun, ...]]]:
-    """What is to be trained, by configuration; and each run that is only to be measured."""
-    found: dict[tuple[str, int, str], list[PlannedRun]] = {}
-    trained: list[tuple[PlannedRun, ...]] = []
-    for planned in todo:
-        run = planned.run
-        if remaining(store, planned).training == 0:
-            trained.append((planned,))
-        else:
-            found.setdefault((run.training.digest(), run.root, run.streams), []).append(planned)
-    return [Group(tuple(each)) for each in found.values()], trained
-
-
-def task_memory(runs: Sequence[PlannedRun]) -> float:
-    """Bytes that a process needs to train these runs as one model, and then to measure each."""
-    trained = PROCESS_MEMORY + len(runs) * replicate_memory(runs[0].run.training)
-    return max(trained, *(memory(each) for each in runs))
+    @property
+    def grouping(self) -> str:
+        """The engine by which tasks are made."""
+        return self.engine if isinstance(self.engine, str) else self.engine_class.grouping

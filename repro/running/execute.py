@@ -13,9 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from repro.consent import Consent
 from repro.errors import (
     ClaimError,
     CorpusError,
@@ -25,18 +23,8 @@ from repro.errors import (
     printable_lines,
 )
 from repro.running.budget import TimeBudget
-from repro.running.dask_engine import DaskEngine
-from repro.running.dispatch import Dispatch, make_tasks
-from repro.running.engine import (
-    EngineName,
-    Pool,
-    RunOptions,
-    SerialEngine,
-    own_gpus,
-    pool_size,
-    task_memory,
-)
-from repro.running.engine import engine as make_engine
+from repro.running.dispatch import Dispatch
+from repro.running.engine import Engine, Order, Pool, RunOptions
 from repro.running.plan import (
     has_diverged,
     is_complete,
@@ -44,9 +32,9 @@ from repro.running.plan import (
     proofs,
     remaining,
 )
-from repro.running.pool import ProcessPool
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
+from repro.running.tasks import make_tasks, own_gpus, pool_size, task_memory
 from repro.running.worker import Outcome
 from repro.store.run_store import OutputStore, RunStore
 from repro.trainers.devices import resolve_device
@@ -79,27 +67,17 @@ class Execution:
         return (*self.trained, *self.measured)
 
 
-def execute(  # noqa: PLR0913 - one parameter an option
+def execute(
     plan: Sequence[PlannedRun],
-    store: RunStore,
+    options: RunOptions | RunStore,
     *,
-    engine: EngineName | Executor = "auto",
-    workers: int | None = None,
-    device: str = "auto",
-    data: Path | None = None,
     report: Reporter | None = None,
-    allow_code: Consent = False,
-    limit: float | None = None,
-    scheduler: str = "",
     proven: Collection[str] = (),
     budget: TimeBudget | None = None,
 ) -> Execution:
-    """Do what the store lacks of ``plan``, the longest task first.
+    """Do what the store lacks of ``plan``, the longest task first; a store alone has no options.
 
-    ``engine`` says how replicates are trained: each alone in one of the ``processes`` of a pool,
-    several as one model (``batched``), or here (``serial``); ``auto`` is ``processes`` on a CPU
-    and ``batched`` on a GPU, and so is ``dask``, on the workers of its ``scheduler``. A run that
-    another process is training is waited for. One that takes longer than ``limit`` seconds has
+    A run that another process is training is waited for. One that takes longer than the limit has
     failed, and goes on from its checkpoint the next time. One that fails does not stop the others,
     unless the first two of a program failed, or the first left nothing that can be read: the rest
     of it is then not started, but where it is ``proven`` (see ``proofs``). What would not end in
@@ -107,27 +85,23 @@ def execute(  # noqa: PLR0913 - one parameter an option
     errors do stop them: DataError if no run could be done because of its corpus, DeviceError,
     StoreUnreachableError, EngineError where dask has no scheduler or a worker has another version
     of something, and before anything is trained OwnPartError for a user's part of a model that is
-    wrong, CodeError for one that is not allowed by ``allow_code``, and ClaimError for a limit of
-    runs that cannot be ended from here.
+    wrong, CodeError for one that is not allowed, and ClaimError for a limit of runs that cannot be
+    ended from here.
     """
     start = time.monotonic()
-    known, todo = _sorted(merged(plan), store)
+    options = RunOptions(options) if isinstance(options, RunStore) else options
+    known, todo = _sorted(merged(plan), options.store)
     outcomes: list[Outcome] = []
     if todo:
         tell = _say if report else _say_nothing
-        refuse_code(todo, allowed=allow_code, tell=tell)
-        _refuse_limit(limit, engine)
-        if budget is not None and engine == "dask":
-            raise ClaimError(
-                "--budget: when a run that dask gives out would begin is not known here\n"
-                "  to do: leave the budget out, or choose another --engine"
-            )
-        pool = _pool(engine, scheduler, device, workers, todo, tell)
-        with _opened(engine, pool):
-            try_own_parts(todo, store, pool)
-            tasks = make_tasks(todo, store, data, _name(engine), pool, tell)
+        refuse_code(todo, allowed=options.allow_code, tell=tell)
+        _refuse(options, budget)
+        with _opened(options, todo, tell) as pool:
+            try_own_parts(todo, options.store, pool)
+            tasks = make_tasks(todo, options.store, options.data, options.grouping, pool, tell)
             reporter, good = report or Reporter(), {*proven, *_proven(plan, known)}
-            dispatch = Dispatch(pool.executor, store, tasks, reporter, limit, good, budget)
+            limit = options.limit
+            dispatch = Dispatch(pool.engine, options.store, tasks, reporter, limit, good, budget)
             outcomes = dispatch.run(reused=len(known))
         _raise_if_nothing_worked(outcomes)
     return _execution([*known, *outcomes], time.monotonic() - start)
@@ -140,21 +114,8 @@ def execute_with(
     budget: TimeBudget | None = None,
 ) -> tuple[Execution, tuple[str, ...]]:
     """``execute`` with progress on the terminal; what became of the runs, and what failed."""
-    labels = {planned.run.key: planned.label for planned in plan}
-    done = execute(
-        plan,
-        options.store,
-        engine=options.engine,
-        workers=options.workers,
-        device=options.device,
-        data=options.data,
-        report=choose_reporter(labels),
-        allow_code=options.allow_code,
-        limit=options.limit,
-        scheduler=options.scheduler,
-        proven=proven,
-        budget=budget,
-    )
+    report = choose_reporter({planned.run.key: planned.label for planned in plan})
+    done = execute(plan, options, report=report, proven=proven, budget=budget)
     return done, told(done.failed, plan)
 
 
@@ -218,27 +179,13 @@ MOST_SEEDS = 20
 """No message lists more seeds of an arm."""
 
 
-def _refuse_limit(limit: float | None, engine: EngineName | Executor) -> None:
-    """ClaimError for a limit that nothing could enforce."""
-    if limit is None or isinstance(engine, ProcessPool):
-        return
-    if engine == "dask":
-        raise ClaimError(
-            "--limit: a run that dask gives out cannot be ended from here\n"
-            "  to do: leave the limit out; a command may declare its `minutes`"
-        )
-    if engine == "serial" or isinstance(engine, Executor):
-        raise ClaimError(
-            "--limit: a run that is trained in this process cannot be ended\n"
-            "  to do: leave --engine serial out, or the limit"
-        )
-
-
-def _name(engine: EngineName | Executor) -> EngineName:
-    """How tasks are made: one run each, for an executor that was given."""
-    if isinstance(engine, str):
-        return engine
-    return "serial" if isinstance(engine, SerialEngine) else "processes"
+def _refuse(options: RunOptions, budget: TimeBudget | None) -> None:
+    """ClaimError for a limit or a budget that nothing could enforce."""
+    engine = options.engine_class
+    if options.limit is not None and (why := engine.refused_limit()):
+        raise ClaimError(f"--limit: {why}")
+    if budget is not None and (why := engine.refused_budget()):
+        raise ClaimError(f"--budget: {why}")
 
 
 def _say_nothing(_: str) -> None:
@@ -253,45 +200,42 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def _opened(engine: EngineName | Executor, pool: Pool) -> Iterator[None]:
-    """An executor that was made here is closed here, at once if anything goes wrong."""
-    if engine is pool.executor:
-        yield
+def _opened(
+    options: RunOptions, todo: Sequence[PlannedRun], tell: Callable[[str], None]
+) -> Iterator[Pool]:
+    """Where tasks are done. What is made for it is closed, at once if anything goes wrong."""
+    pool = _pool(options, todo, tell)
+    if isinstance(options.engine, Executor):
+        yield pool
         return
     try:
-        yield
+        yield pool
     except BaseException:
-        if isinstance(pool.executor, ProcessPool | DaskEngine):
-            pool.executor.terminate()
+        pool.engine.terminate()
         raise
     finally:
-        pool.executor.shutdown()
+        pool.engine.shutdown()
 
 
-def _pool(
-    engine: EngineName | Executor,
-    scheduler: str,
-    device: str,
-    workers: int | None,
-    todo: Sequence[PlannedRun],
-    tell: Callable[[str], None],
-) -> Pool:
-    """Where tasks are done: by the workers of a scheduler, or on this machine."""
-    if scheduler:
-        remote = DaskEngine(scheduler, device, tell)
+def _pool(options: RunOptions, todo: Sequence[PlannedRun], tell: Callable[[str], None]) -> Pool:
+    """An engine as large as this machine has room for; or one on others, which says its size."""
+    engine, scheduler = options.engine_class, options.scheduler
+    if not (isinstance(options.engine, Executor) or engine.here(scheduler)):
+        remote = engine.made(Order(1, options.device, scheduler, tell))
         return Pool(remote, remote.at_once, remote.device, shared=False)
-    chosen = resolve_device(device, tell)
+    device = resolve_device(options.device, tell)
     size = pool_size(
-        workers,
-        chosen,
+        options.workers,
+        device,
         [task_memory([planned]) for planned in todo],
         [run_cores(planned.run.training) for planned in todo],
         own_gpus(todo),
     )
-    if isinstance(engine, Executor):
-        return Pool(engine, size, chosen)
-    made = DaskEngine("", chosen, tell, size) if engine == "dask" else make_engine(engine, size)
-    return Pool(made, size, chosen)
+    if isinstance(options.engine, Engine):
+        return Pool(options.engine, size, device)
+    if isinstance(options.engine, Executor):
+        return Pool(Engine(options.engine), size, device)
+    return Pool(engine.made(Order(size, device, scheduler, tell)), size, device)
 
 
 def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome], list[PlannedRun]]:

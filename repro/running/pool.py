@@ -1,4 +1,4 @@
-"""Warm processes behind ``concurrent.futures.Executor``; the death of one harms one task only.
+"""Warm processes as an engine; the death of one harms one task only.
 
 Each worker is a fresh Python, started when it is first needed and served by a thread of this
 process. If it dies, a new one is given its task. It has two pipes: one for calls and answers, and
@@ -17,15 +17,28 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
+
+from repro.running.engine import Engine, Order
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+# One thread per process beats one process with many threads, and sums do not depend on the machine.
+# glibc gives large blocks back at each free and faults them in again, unless it is told not to.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    "MALLOC_MMAP_THRESHOLD_": str(4 * 2**30),
+    "MALLOC_TRIM_THRESHOLD_": str(8 * 2**30),
+}
 
 _START = (
     "import json, sys\n"
@@ -62,8 +75,20 @@ class _Job:
     call: Call
 
 
-class ProcessPool(Executor):
+class ProcessPool(Engine):
     """``workers`` processes; ``environment`` is added to theirs, ``attempts`` are made a task."""
+
+    @classmethod
+    def made(cls, order: Order) -> Self:
+        return cls(order.workers, environment=ENVIRONMENT)
+
+    @classmethod
+    def refused_limit(cls) -> str:
+        return ""
+
+    @classmethod
+    def refused_budget(cls) -> str:
+        return ""
 
     def __init__(
         self, workers: int, *, environment: Mapping[str, str] | None = None, attempts: int = 3
@@ -116,6 +141,10 @@ class ProcessPool(Executor):
             child.kill()
         for thread in self._threads:
             thread.join(timeout=5)
+
+    def slots(self) -> int:
+        """As many as there are processes: nothing waits here for one of them."""
+        return self.workers
 
     def processes(self) -> tuple[int, ...]:
         """The process numbers of the living workers."""

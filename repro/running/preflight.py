@@ -14,9 +14,9 @@ from typing import Any, Literal
 from repro.consent import Consent, require_code
 from repro.errors import DataError, DeviceError, OwnPartError, PreflightError
 from repro.machine import NOT_INSTALLED, available_memory, cores, free_disk, package_version
-from repro.running.dask_engine import lacking_dask
-from repro.running.engine import Pool, RunOptions, task_memory
+from repro.running.engine import Pool, RunOptions
 from repro.running.pool import WorkerLostError
+from repro.running.tasks import task_memory
 from repro.schema.numbers import number_of
 from repro.store.run_store import RunStore
 from repro.trainers.base import Training
@@ -41,13 +41,13 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
         return []
     trainings = [planned.run.training for planned in missing]
     corpora = {trainer_of(each).reads(each): each for each in trainings}
-    here = not options.scheduler  # else other machines train
+    engine = options.engine_class
+    here = engine.here(options.scheduler)  # else other machines train
     lines = [_package(trainer_of(each)) for each in trainings if here]
     lines += [trainer_of(each).uninstalled(each) for each in corpora.values() if here]
     lines += [trainer_of(each).lacking(each, options.data) for each in corpora.values()]
     lines += _lacking_of_measurements(missing, options)
-    if options.engine == "dask":
-        lines.append(lacking_dask())
+    lines.append(engine.lacking())
     return [
         *dict.fromkeys(filter(None, lines)),
         *(_device(options.device) if here else ()),
@@ -136,7 +136,7 @@ def try_own_parts(todo: Iterable[PlannedRun], store: RunStore, pool: Pool) -> No
         if own_parts(planned.run.training) and not store.committed(planned.run.key)
     }
     futures = {
-        digest: pool.executor.submit(mistake, training, pool.device)
+        digest: pool.engine.submit(mistake, training, pool.device)
         for digest, training in trainings.items()
     }
     answers = {digest: _answer(future, trainings[digest]) for digest, future in futures.items()}

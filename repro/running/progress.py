@@ -20,9 +20,10 @@ from typing import Any, TextIO
 
 from repro.errors import printable, printable_lines
 from repro.running.budget import OverBudgetError, TimeBudget
+from repro.running.engine import Engine
 from repro.running.plan import remaining
-from repro.running.pool import ProcessPool
-from repro.running.worker import Outcome, Task, number
+from repro.running.tasks import Task
+from repro.running.worker import Outcome, number
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import Cost, trainer_of
@@ -322,7 +323,7 @@ class _Seen:
 
 
 class Watch:
-    """Looks at the tasks that a pool works on; ``limit`` is in seconds per run, None for none.
+    """Looks at the tasks that an engine works on; ``limit`` is in seconds per run, None for none.
 
     With the ``budget`` what goes on from a checkpoint the next time is ended.
     """
@@ -330,12 +331,12 @@ class Watch:
     def __init__(
         self,
         store: RunStore,
-        pool: ProcessPool,
+        engine: Engine,
         clock: Callable[[], float],
         limit: float | None = None,
         budget: TimeBudget | None = None,
     ) -> None:
-        self._store, self._pool, self._clock, self._limit = store, pool, clock, limit
+        self._store, self._engine, self._clock, self._limit = store, engine, clock, limit
         self._budget = budget
         self._seen: dict[Future[tuple[Outcome, ...]], _Seen] = {}
         self._looked = clock()
@@ -359,7 +360,7 @@ class Watch:
         return stuck
 
     def _stuck(self, future: Future[tuple[Outcome, ...]], task: Task, now: float) -> Stuck | None:
-        process = self._pool.process_of(future)
+        process = self._engine.process_of(future)
         if process is None:  # it waits for its turn
             return None
         state, spent = process_state(process)
@@ -374,10 +375,10 @@ class Watch:
         trainer = trainer_of(training)
         resumes = trainer.resumes(training)
         if self._budget is not None and self._budget.left <= 0 and resumes:
-            self._pool.end(future, OverBudgetError(self._budget.carried))
+            self._engine.end(future, OverBudgetError(self._budget.carried))
             return None
         if self._limit is not None and now - seen.began >= self._limit * len(task.runs):
-            self._pool.end(future, OverLimitError(_over(self._limit, resumes=resumes)))
+            self._engine.end(future, OverLimitError(_over(self._limit, resumes=resumes)))
             return None
         still, least = now - seen.worked, BUSY_SECONDS
         if trainer.tells_progress:

@@ -26,8 +26,8 @@ from repro.errors import (
     StoreUnreachableError,
 )
 from repro.machine import now
-from repro.running.engine import ALONE, Choice
 from repro.running.plan import has_diverged, is_complete, missing_measurements
+from repro.running.tasks import Task
 from repro.store.run_store import OutputStore, RunStore
 from repro.store.sealed import reaching
 from repro.trainers.measurement import DivergedError, Measured
@@ -46,22 +46,6 @@ Status = Literal[
     "not started",
     "postponed",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Runs of one configuration, and where their store, their data and their device are.
-
-    They are trained as one model if that was chosen, else one after the other. ``identity`` is
-    that of the store, which has to be the same one to the end.
-    """
-
-    runs: tuple[PlannedRun, ...]
-    store: Path
-    data: Path | None
-    device: Literal["cpu", "cuda"]
-    choice: Choice = ALONE
-    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from repro.cli import app
 from repro.errors import CodeError, DataError, SpecError
 from repro.plugins import version_of
 from repro.report.write import read_document
-from repro.running.worker import Task, run_task
+from repro.running.tasks import Task
+from repro.running.worker import run_task
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.trainer import trainer_of

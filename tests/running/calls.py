@@ -8,7 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 
 
 class StubbornError(Exception):

@@ -9,7 +9,8 @@ import pytest
 
 from repro.running import dispatch
 from repro.running.engine import SerialEngine
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from tests.running.stand_ins import Work
 
@@ -30,7 +31,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def _here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks are done in this process: what they are is another matter."""
     request.getfixturevalue("_quick")
-    monkeypatch.setattr("repro.running.execute.make_engine", lambda *_, **__: SerialEngine())
+    monkeypatch.setattr("repro.running.pool.ProcessPool.made", lambda _: SerialEngine())
 
 
 @pytest.fixture

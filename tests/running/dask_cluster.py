@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from repro.digest import file_digest
 from repro.errors import ReproError
 from repro.running import dask_engine
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.running.progress import Reporter
 from repro.store.run_store import RunStore
@@ -216,7 +217,9 @@ def main(arguments: str) -> int:
     plan = plan_of(Path(folder), count, options.pop("gpus", 0))
     try:
         done = execute(
-            plan, RunStore(store), device="cpu", allow_code=True, report=Reporter(), **options
+            plan,
+            RunOptions(RunStore(store), device="cpu", allow_code=True, **options),
+            report=Reporter(),
         )
     except KeyboardInterrupt:
         return 130

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from repro.running.worker import Ledger, Outcome, Task, run_task
+from repro.running.tasks import Task
+from repro.running.worker import Ledger, Outcome, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 

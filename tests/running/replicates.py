@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import pytest
 
-from repro.running.engine import Choice, Group
-from repro.running.worker import Outcome, Task, run_task
+from repro.running.tasks import Choice, Group, Task
+from repro.running.worker import Outcome, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.recipe import Dropout, FromEpoch, WindowLength
 from repro.trainers.language_model.spec import TrainingSpec

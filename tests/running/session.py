@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.store.run_store import RunStore
 from tests.running.tiny import tiny_plan
@@ -15,7 +16,7 @@ def main(root: str, replicates: str, epochs: str, workers: str) -> int:
     """Execute and print what became of it; 130 when interrupted, as the command line does."""
     plan = tiny_plan(int(replicates), epochs=int(epochs))
     try:
-        done = execute(plan, RunStore(root), workers=int(workers), device="cpu")
+        done = execute(plan, RunOptions(RunStore(root), workers=int(workers), device="cpu"))
     except KeyboardInterrupt:
         return 130
     print(json.dumps({**asdict(done), "torch": "torch" in sys.modules}))

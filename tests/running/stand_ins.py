@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from repro.running.progress import Reporter, Snapshot
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 from repro.trainers.run import PlannedRun
 
 Work = Callable[[Task], tuple[Outcome, ...]]

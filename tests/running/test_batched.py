@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from repro.running.engine import SerialEngine
+from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
 from repro.running.progress import Reporter, Snapshot, Tracker
-from repro.running.worker import Ledger, Task, run_task
+from repro.running.tasks import Task
+from repro.running.worker import Ledger, run_task
 from repro.store.run_store import RunStore
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of
 from tests.running.tiny import TEST, TRAIN, tiny_plan
@@ -24,7 +25,7 @@ def test_engines_agree(tmp_path: Path) -> None:
     plan = plan_of(4)
     stores = {name: RunStore(tmp_path / name) for name in ("serial", "processes", "batched")}
     for name, each in stores.items():
-        done = execute(plan, each, engine=name, workers=2, device="cpu")  # type: ignore[arg-type]
+        done = execute(plan, RunOptions(each, engine=name, workers=2, device="cpu"))
         assert len(done.trained) == 4
     for planned in plan:
         for file in FILES:
@@ -75,7 +76,7 @@ def test_what_is_trained_already_is_measured_alone(store: RunStore) -> None:
     plan = plan_of(3, epochs=2)
     together(store, plan[0])
     more = [planned.model_copy(update={"measurements": (TEST, TRAIN)}) for planned in plan]
-    done = execute(more, store, engine="batched", workers=1, device="cpu")
+    done = execute(more, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert done.measured == (plan[0].run.key,)
     assert sorted(done.trained) == sorted(each.run.key for each in plan[1:])
     assert training_of(store, plan[1])["engine"]["together"] == 2
@@ -107,7 +108,7 @@ def test_every_run_of_a_batch_is_shown(store: RunStore, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Ledger, "training", training)
     journal = Journal()
-    execute(plan, store, engine="batched", workers=1, device="cpu", report=journal)
+    execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"), report=journal)
     assert [running.doing for running in seen[0].running] == ["epoch 2/2"] * 3
     assert 0 < seen[0].fraction < 1
     assert [line.split()[0] for line in journal.lines] == ["1/3", "2/3", "3/3"]
@@ -117,7 +118,7 @@ def test_every_run_of_a_batch_is_shown(store: RunStore, monkeypatch: pytest.Monk
 def test_an_executor_that_is_given_trains_run_by_run(store: RunStore) -> None:
     """Nothing is measured or put together on it, and the provenance says what it is."""
     plan = plan_of(2, epochs=1)
-    execute(plan, store, engine=SerialEngine(), device="cpu")
+    execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"))
     engines = [training_of(store, planned)["engine"] for planned in plan]
     assert engines == [{"name": "serial", "together": 1, "at_once": 1, "why": "asked for"}] * 2
 

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from repro.running import dispatch
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.running.pool import WorkerLostError
-from repro.running.worker import Ledger, Outcome, Task, run_task
+from repro.running.tasks import Task
+from repro.running.worker import Ledger, Outcome, run_task
 from repro.store.run_store import RunStore
 from tests.running.doing import cut_off, statuses
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of
@@ -34,7 +36,7 @@ def test_one_that_fails_leaves_the_others(store: RunStore, monkeypatch: pytest.M
         return real(batch, *args, **kwargs)
 
     monkeypatch.setattr(training, "train", train)
-    done = execute(plan, store, engine="batched", workers=1, device="cpu")
+    done = execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert [failure.key for failure in done.failed] == [guilty]
     assert "a replicate too many" in done.failed[0].message
     assert sorted(done.trained) == sorted(each.run.key for each in plan if each != plan[2])
@@ -65,7 +67,7 @@ def test_what_is_committed_is_not_trained_again(
 
     monkeypatch.setattr(RunStore, "put_run", put_run)
     monkeypatch.setattr(Ledger, "begin_training", begin_training)
-    done = execute(plan, store, engine="batched", workers=1, device="cpu")
+    done = execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert [failure.key for failure in done.failed] == [guilty]
     assert sorted(done.trained) == sorted(each.run.key for each in plan if each != plan[2])
     assert [begun.count(plan[number].run.key) for number in (0, 1)] == [1, 1]
@@ -87,7 +89,7 @@ def test_a_batch_that_kills_its_process_is_given_out_in_halves(
         return run_task(task)
 
     monkeypatch.setattr(dispatch, "run_task", task_of)
-    done = execute(plan, store, engine="batched", workers=1, device="cpu")
+    done = execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert [failure.key for failure in done.failed] == [guilty]
     assert "killed 3 times" in done.failed[0].message
     assert len(done.trained) == 3
@@ -109,7 +111,7 @@ def test_a_missing_corpus_is_asked_for_once(
 
     monkeypatch.setattr("repro.trainers.language_model.corpus.load_corpus", load_corpus)
     with pytest.raises(DataError, match="no such corpus"):
-        execute(plan_of(4), store, engine="batched", workers=1, device="cpu")
+        execute(plan_of(4), RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert len(asked) == 1
 
 
@@ -134,7 +136,7 @@ def test_one_that_diverges_is_recorded(
         return replicate
 
     monkeypatch.setattr(TrainingReplicate, "begin", begin)
-    done = execute(plan, store, engine="batched", workers=1, device="cpu")
+    done = execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert done.diverged == (guilty,)
     assert sorted(done.trained) == sorted([plan[0].run.key, plan[2].run.key])
     assert store.record(guilty).diverged == 1
@@ -156,7 +158,7 @@ def test_busy_ones_are_done_later(store: RunStore, monkeypatch: pytest.MonkeyPat
         return run_task(task)
 
     monkeypatch.setattr(dispatch, "run_task", task_of)
-    done = execute(plan, store, engine="batched", workers=1, device="cpu")
+    done = execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert len(done.trained) == 4
     assert sorted(tasks[0]) == [0, 1, 2, 3]
     assert tasks[1:] == [[1], [1]]
@@ -199,9 +201,9 @@ def test_an_interrupted_batch_goes_on(
     whole = RunStore(tmp_path / "whole")
     together(whole, *plan)
     with cut_off(monkeypatch, lambda state: (state.epoch, state.step) == (3, 7)):
-        execute(plan, store, engine="batched", workers=1, device="cpu")
+        execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert {store.state(planned.run.key) for planned in plan} == {"started"}
-    done = execute(plan, store, engine="batched", workers=1, device="cpu")
+    done = execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert len(done.trained) == 3
     assert [training_of(store, planned)["sessions"] for planned in plan] == [2, 2, 2]
     assert_close(store, whole, plan, TOLERANCE["float64"])

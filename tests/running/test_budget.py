@@ -8,6 +8,7 @@ import pytest
 
 from repro.errors import ClaimError
 from repro.running.budget import TimeBudget, seconds_of
+from repro.running.engine import RunOptions
 from repro.running.execute import execute, told
 from repro.running.plan import make_plan
 from repro.running.worker import number
@@ -52,7 +53,9 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 def test_what_would_not_end_is_not_begun(engine: str, program: Path, store: RunStore) -> None:
     """And that is no failure; each arm is told once, with the reason."""
     plan = [each.model_copy(update={"label": "A", "arm": "a"}) for each in plan_of(program, 3)]
-    done = execute(plan, store, engine=engine, workers=1, allow_code=True, budget=TimeBudget(30.0))  # type: ignore[arg-type]
+    done = execute(
+        plan, RunOptions(store, engine=engine, workers=1, allow_code=True), budget=TimeBudget(30.0)
+    )
     assert begun(program) == []
     assert done.failed == ()
     assert [each.key for each in done.postponed] == [each.run.key for each in plan]
@@ -66,10 +69,10 @@ def test_what_would_not_end_is_not_begun(engine: str, program: Path, store: RunS
 def test_it_is_known_how_long_others_took(program: Path, store: RunStore) -> None:
     """What one run of a program took is the estimate of the next."""
     first, *others = plan_of(program, 3)
-    execute([first], store, engine="serial", allow_code=True)
+    execute([first], RunOptions(store, engine="serial", allow_code=True))
     budget = TimeBudget(30.0)
     budget.learn(store, [first.run])
-    done = execute(others, store, engine="serial", allow_code=True, budget=budget)
+    done = execute(others, RunOptions(store, engine="serial", allow_code=True), budget=budget)
     assert len(done.trained) == 2
     assert done.postponed == ()
 
@@ -78,7 +81,9 @@ def test_a_run_that_has_ended_tells_of_the_others(program: Path, store: RunStore
     """While one is on its way the others wait: it may tell that they fit."""
     budget = TimeBudget(90.0, lambda: 50.0 if begun(program) else 0.0)
     plan = plan_of(program, 3)
-    done = execute(plan, store, engine="processes", workers=1, allow_code=True, budget=budget)
+    done = execute(
+        plan, RunOptions(store, engine="processes", workers=1, allow_code=True), budget=budget
+    )
     assert len(done.trained) == 3
 
 
@@ -92,10 +97,7 @@ def test_a_run_that_resumes_is_carried_over(store: RunStore) -> None:
     for night in range(2):
         done = execute(
             [long, short],
-            store,
-            engine="processes",
-            workers=1,
-            device="cpu",
+            RunOptions(store, engine="processes", workers=1, device="cpu"),
             budget=TimeBudget(12.0),
         )
         assert (done.trained if night == 0 else done.reused) == (short.run.key,)
@@ -112,7 +114,9 @@ def test_a_run_that_resumes_is_carried_over(store: RunStore) -> None:
 def test_a_budget_that_is_spent_begins_nothing(store: RunStore) -> None:
     """Not even what would resume."""
     done = execute(
-        tiny_plan(2), store, engine="processes", workers=1, device="cpu", budget=TimeBudget(0.0)
+        tiny_plan(2),
+        RunOptions(store, engine="processes", workers=1, device="cpu"),
+        budget=TimeBudget(0.0),
     )
     assert all(each.message.endswith(" was spent") for each in done.postponed)
     assert len(done.postponed) == 2
@@ -121,4 +125,4 @@ def test_a_budget_that_is_spent_begins_nothing(store: RunStore) -> None:
 def test_no_budget_for_other_machines(store: RunStore) -> None:
     """When a run would begin there is not known here."""
     with pytest.raises(ClaimError, match="--budget"):
-        execute(tiny_plan(1), store, engine="dask", budget=TimeBudget(60.0))
+        execute(tiny_plan(1), RunOptions(store, engine="dask"), budget=TimeBudget(60.0))

@@ -16,6 +16,7 @@ import pytest
 import repro
 from repro.errors import EngineError
 from repro.running import dask_engine
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.store.run_store import RunStore
 from tests.running.dask_cluster import (
@@ -71,7 +72,7 @@ def as_serial(store: RunStore, folder: Path, count: int) -> bool:
     """Whether a store has what `serial` leaves, to the last byte."""
     plan = plan_of(folder, count)
     serial = RunStore(store.root.with_name("serial"))
-    done = execute(plan, serial, engine="serial", device="cpu", allow_code=True)
+    done = execute(plan, RunOptions(serial, engine="serial", device="cpu", allow_code=True))
     assert len(done.trained) == count
     expected = left_in(serial, plan)
     assert len(expected) == 7 * count
@@ -81,9 +82,9 @@ def as_serial(store: RunStore, folder: Path, count: int) -> bool:
 def test_a_cluster_of_this_machine_trains_as_serial_does(store: RunStore, tmp_path: Path) -> None:
     """Language models: weights, history, spectra, all to the last bit."""
     plan = tiny_plan(2)
-    done = execute(plan, store, engine="dask", workers=2, device="cpu")
+    done = execute(plan, RunOptions(store, engine="dask", workers=2, device="cpu"))
     serial = RunStore(tmp_path / "serial")
-    execute(plan, serial, engine="serial", device="cpu")
+    execute(plan, RunOptions(serial, engine="serial", device="cpu"))
     assert sorted(done.trained) == sorted(planned.run.key for planned in plan)
     assert left_in(store, plan) == left_in(serial, plan)
     training: Any = store.provenance(plan[0].run.key)["training"]
@@ -244,7 +245,7 @@ def test_an_answer_that_is_lost_with_its_scheduler_costs_nothing(
     monkeypatch.setattr(dask_engine, "ABSENT_SECONDS", 1.0)
     cluster.worker()
     options: Any = {"engine": "dask", "scheduler": str(cluster.file), "device": "cpu"}
-    done = execute(plan, store, allow_code=True, **options)
+    done = execute(plan, RunOptions(store, allow_code=True, **options))
     assert lost == ["an answer"]
     assert (done.reused, done.failed) == ((plan[0].run.key,), ())
 
@@ -292,8 +293,8 @@ def test_a_worker_with_another_numpy_trains_no_model(
     cluster.worker(PYTHONPATH=os.pathsep.join(others))
     options: Any = {"engine": "dask", "scheduler": str(cluster.file), "device": "cpu"}
     with pytest.raises(EngineError, match=r"a dask worker \(.*\) has numpy 0\.9, and this is"):
-        execute(tiny_plan(), store, **options)
-    done = execute(plan_of(folder, 1), store, allow_code=True, **options)
+        execute(tiny_plan(), RunOptions(store, **options))
+    done = execute(plan_of(folder, 1), RunOptions(store, allow_code=True, **options))
     assert len(done.trained) == 1
 
 

@@ -21,11 +21,12 @@ from repro.running.dask_cluster import Offer, address_of
 from repro.running.dask_engine import DaskEngine
 from repro.running.dask_worker import answer, difference, own_version, software_of
 from repro.running.dispatch import Dispatch, parted
-from repro.running.engine import RunOptions, task_memory
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.running.preflight import lacking
 from repro.running.progress import Reporter, Snapshot
-from repro.running.worker import Outcome, Task, run_task
+from repro.running.tasks import Task, task_memory
+from repro.running.worker import Outcome, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Own
 from repro.trainers.run import PlannedRun
@@ -83,7 +84,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     line = "--engine dask needs dask.distributed: pip install 'repro-verdict[dask]'"
     assert lacking(tiny_plan(), options) == [line]
     with pytest.raises(EngineError) as refused:
-        execute(tiny_plan(), store, engine="dask", device="cpu")
+        execute(tiny_plan(), RunOptions(store, engine="dask", device="cpu"))
     assert str(refused.value) == line
 
 
@@ -103,20 +104,22 @@ def test_options_that_exclude_each_other(store: RunStore) -> None:
     with pytest.raises(ClaimError, match="workers of its own"):
         RunOptions(store, engine="dask", scheduler=NOWHERE, workers=2)
     with pytest.raises(ClaimError, match="cannot be ended from here"):
-        execute(tiny_plan(), store, engine="dask", scheduler=NOWHERE, limit=1.0)
+        execute(tiny_plan(), RunOptions(store, engine="dask", scheduler=NOWHERE, limit=1.0))
 
 
 def test_consent_is_asked_for_before_a_scheduler_is(store: RunStore, folder: Path) -> None:
     """Trust is decided where the command is given, never by a worker."""
     with pytest.raises(CodeError, match="--allow-code"):
-        execute(plan_of(folder, 1), store, engine="dask", scheduler=NOWHERE, device="cpu")
+        execute(
+            plan_of(folder, 1), RunOptions(store, engine="dask", scheduler=NOWHERE, device="cpu")
+        )
 
 
 def test_a_scheduler_that_is_not_there(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its address, why, and what to do; status 5."""
     monkeypatch.setattr(dask_engine, "CONNECT_SECONDS", 0.2)
     with pytest.raises(EngineError, match=f"no dask scheduler answers at {NOWHERE}") as refused:
-        execute(tiny_plan(), store, engine="dask", scheduler=NOWHERE, device="cpu")
+        execute(tiny_plan(), RunOptions(store, engine="dask", scheduler=NOWHERE, device="cpu"))
     assert refused.value.exit_code == 5
     assert not list(store.keys())
 
@@ -376,7 +379,7 @@ def test_a_worker_without_a_corpus_stops_no_run_of_another_worker(store: RunStor
         def tick(self, snapshot: Snapshot) -> None:
             ticks.append(snapshot.waiting)
 
-    done = execute(plan, store, engine=Alone(), device="cpu", report=Ticks())
+    done = execute(plan, RunOptions(store, engine=Alone(), device="cpu"), report=Ticks())
     assert [(each.error, each.message) for each in done.failed] == [("CorpusError", "not mounted")]
     assert len(done.trained) == 1
     assert set(ticks) == {"no dask worker is connected"}

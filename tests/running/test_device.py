@@ -12,9 +12,10 @@ import pytest
 
 from repro import machine
 from repro.errors import DeviceError
-from repro.running import engine
-from repro.running.dispatch import make_tasks
+from repro.running import tasks
+from repro.running.engine import Order, Pool, SerialEngine, engine_of
 from repro.running.pool import ProcessPool
+from repro.running.tasks import make_tasks
 from repro.store.run_store import RunStore
 from repro.trainers import devices as device
 from repro.trainers.language_model.spec import TrainingSpec
@@ -77,7 +78,7 @@ def test_looking_for_a_device_imports_no_torch() -> None:
 
 def test_the_serial_engine_runs_here() -> None:
     """Each call is done when submit returns; its exception is in the future."""
-    with engine.engine("serial", 1) as executor:
+    with SerialEngine() as executor:
         assert executor.submit(calls.process).result() == os.getpid()
         future = executor.submit(calls.refuse, "no")
         assert isinstance(future.exception(), ValueError)
@@ -91,7 +92,7 @@ def test_one_worker_a_core_and_one_a_gpu() -> None:
         ("cpu", 3, 3),
         ("cuda", 2, 2),
     ):
-        assert engine.pool_size(workers, name, ()) == expected
+        assert tasks.pool_size(workers, name, ()) == expected
 
 
 def test_a_probe_without_an_answer_is_not_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,17 +145,17 @@ def test_the_probe_does_not_look_into_the_current_folder(
 )
 def test_memory_limits_the_workers(needs: list[float], available: float, workers: int) -> None:
     """As many as fit with the largest tasks at once, at least one, at most one a core."""
-    assert engine.fitting(needs, available, 8) == workers
+    assert tasks.fitting(needs, available, 8) == workers
 
 
 def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless the number of workers was asked for."""
-    monkeypatch.setattr(engine, "cores", lambda: 8)
-    monkeypatch.setattr(engine, "available_memory", lambda: 3.5)
+    monkeypatch.setattr(tasks, "cores", lambda: 8)
+    monkeypatch.setattr(tasks, "available_memory", lambda: 3.5)
     for asked, expected in ((None, 3), (6, 6)):
-        size = engine.pool_size(asked, "cpu", [1.0] * 9)
+        size = tasks.pool_size(asked, "cpu", [1.0] * 9)
         assert size == expected
-        pool = engine.engine("processes", size)
+        pool = engine_of("processes").made(Order(size, "cpu", "", print))
         assert isinstance(pool, ProcessPool)
         assert pool.workers == size
         pool.terminate()
@@ -168,11 +169,11 @@ def test_declared_cores_limit_the_workers(
     monkeypatch: pytest.MonkeyPatch, each: list[int], workers: int
 ) -> None:
     """Runs that keep several cores busy do not crowd each other, unless workers were asked for."""
-    monkeypatch.setattr(engine, "cores", lambda: 8)
-    monkeypatch.setattr(engine, "available_memory", lambda: 100.0)
+    monkeypatch.setattr(tasks, "cores", lambda: 8)
+    monkeypatch.setattr(tasks, "available_memory", lambda: 100.0)
     needs = [1.0] * len(each)
-    assert engine.pool_size(None, "cpu", needs, each) == workers
-    assert engine.pool_size(8, "cpu", needs, each) == 8
+    assert tasks.pool_size(None, "cpu", needs, each) == workers
+    assert tasks.pool_size(8, "cpu", needs, each) == 8
 
 
 @pytest.mark.parametrize(
@@ -183,25 +184,25 @@ def test_runs_with_gpus_of_their_own_are_as_many_as_there_are_gpus_for(
     monkeypatch: pytest.MonkeyPatch, name: str, each: list[int], workers: int
 ) -> None:
     """On a machine with GPUs too, of which a run that takes none needs none."""
-    monkeypatch.setattr(engine, "cores", lambda: 8)
-    monkeypatch.setattr(engine, "available_memory", lambda: 100.0)
+    monkeypatch.setattr(tasks, "cores", lambda: 8)
+    monkeypatch.setattr(tasks, "available_memory", lambda: 100.0)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
     ones = [1] * len(each)
-    assert engine.pool_size(None, name, [1.0] * len(each), ones, each) == workers
-    assert engine.pool_size(3, name, [1.0] * len(each), ones, each) == 3
+    assert tasks.pool_size(None, name, [1.0] * len(each), ones, each) == workers
+    assert tasks.pool_size(3, name, [1.0] * len(each), ones, each) == 3
 
 
 def test_programs_alone_have_gpus_of_their_own(store: RunStore, tmp_path: Path) -> None:
     """Beside a model, which has the GPU of its process, they wait for it."""
     programs = plan_of(program(tmp_path / "code"), 2, gpus=2)
     model = PlannedRun(run=tiny_run(), measurements=(TEST,))
-    assert engine.own_gpus(programs) == [2, 2]
-    assert engine.own_gpus([*programs, model]) is None
-    pool = engine.Pool(engine.SerialEngine(), 4, "cuda")
-    tasks = make_tasks(programs, store, None, "auto", pool, lambda _: None)
-    assert [len(task.runs) for task in tasks] == [1, 1]
-    assert {task.device for task in tasks} == {"cuda"}
-    assert len(tasks) == 2
+    assert tasks.own_gpus(programs) == [2, 2]
+    assert tasks.own_gpus([*programs, model]) is None
+    pool = Pool(SerialEngine(), 4, "cuda")
+    found = make_tasks(programs, store, None, "auto", pool, lambda _: None)
+    assert [len(task.runs) for task in found] == [1, 1]
+    assert {task.device for task in found} == {"cuda"}
+    assert len(found) == 2
 
 
 def test_a_rank_needs_square_matrices() -> None:

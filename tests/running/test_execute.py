@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from repro.running.engine import SerialEngine
+from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import TrainingSpec
 from repro.trainers.run import PlannedRun
@@ -33,7 +34,7 @@ def test_what_is_complete_is_not_given_out(
     store.put_run(plan[2].run, history=[], weights=None, best_epoch=None, diverged=1)
     tasks = work(trained)
     journal = Journal()
-    done = execute(plan, store, engine=SerialEngine(), device="cpu", report=journal)
+    done = execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"), report=journal)
     assert done.reused == (key(plan[0]),)
     assert done.diverged == (key(plan[2]),)
     assert [key(task.runs[0]) for task in tasks] == [key(plan[3]), key(plan[1])]
@@ -49,7 +50,7 @@ def test_what_is_complete_is_not_given_out(
 def test_nothing_to_do_starts_nothing(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """No device is looked for, no engine made, nothing said."""
     monkeypatch.setattr("repro.trainers.devices.resolve_device", None)
-    monkeypatch.setattr("repro.running.execute.make_engine", None)
+    monkeypatch.setattr("repro.running.pool.ProcessPool.made", None)
     journal = Journal()
     assert execute([], store, report=journal).done == ()
     assert journal.lines == []
@@ -62,7 +63,7 @@ def test_the_longest_run_goes_first(store: RunStore, work: Callable[[Work], list
         PlannedRun(run=tiny_run(epochs=epochs), measurements=(TEST, RANK)) for epochs in (2, 9, 5)
     ]
     tasks = work(trained)
-    execute(plan, store, engine=SerialEngine(), device="cpu")
+    execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert [TrainingSpec.of(task.runs[0].run).recipe.epochs for task in tasks] == [9, 5, 2]
 
 
@@ -79,7 +80,7 @@ def test_a_busy_run_is_waited_for(store: RunStore, work: Callable[[Work], list[T
         return (Outcome(key(plan[0]), "busy" if count < 4 else "reused"),)
 
     work(function)
-    done = execute(plan, store, engine=SerialEngine(), device="cpu")
+    done = execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert (done.reused, done.trained) == ((key(plan[0]),), (key(plan[1]),))
     assert count == 4
 
@@ -90,5 +91,8 @@ def test_an_executor_of_the_callers_stays_open(
     """Any executor will do, and who made it closes it."""
     work(trained)
     with ThreadPoolExecutor(1) as executor:
-        assert len(execute(tiny_plan(3), store, engine=executor, device="cpu").trained) == 3
+        assert (
+            len(execute(tiny_plan(3), RunOptions(store, engine=executor, device="cpu")).trained)
+            == 3
+        )
         assert executor.submit(int, "3").result() == 3

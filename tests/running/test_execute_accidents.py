@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from repro.errors import DataError, DeviceError, StoreUnreachableError
-from repro.running.engine import SerialEngine
+from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
 from repro.running.pool import ProcessPool
 from repro.running.progress import Reporter, Snapshot
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus, TrainingSpec
 from repro.trainers.run import PlannedRun
@@ -36,7 +37,7 @@ def test_a_failing_run_does_not_stop_the_others(
         return failed(task, "ZeroDivisionError", "no") if bad else trained(task)
 
     work(function)
-    done = execute(plan, store, engine=SerialEngine(), device="cpu")
+    done = execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert set(done.trained) == {key(plan[0]), key(plan[2])}
     assert done.failed == (Outcome(key(plan[1]), "failed", "no", "ZeroDivisionError"),)
 
@@ -48,7 +49,7 @@ def test_a_lost_task_is_a_failed_run(store: RunStore, work: Callable[[Work], lis
         raise MemoryError("too much")
 
     work(function)
-    done = execute(tiny_plan(2), store, engine=SerialEngine(), device="cpu")
+    done = execute(tiny_plan(2), RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert [(failure.error, failure.message) for failure in done.failed] == [
         ("MemoryError", "too much")
     ] * 2
@@ -86,7 +87,7 @@ def test_missing_data_stops_early(store: RunStore, work: Callable[[Work], list[T
     """If no run can be done, its corpus is asked for once, and DataError is raised."""
     tasks = work(without("ptb"))
     with pytest.raises(DataError, match=r"^no ptb$"):
-        execute(text_plan("ptb", 9), store, engine=SerialEngine(), device="cpu")
+        execute(text_plan("ptb", 9), RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert len(tasks) == 1
 
 
@@ -96,7 +97,7 @@ def test_missing_data_leaves_other_corpora(
     """Runs of another corpus are done, and those that cannot be are failures."""
     work(without("ptb"))
     plan = [*text_plan("ptb", 3), *text_plan("wt2", 2)]
-    done = execute(plan, store, engine=SerialEngine(), device="cpu")
+    done = execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert set(done.trained) == {key(planned) for planned in plan[3:]}
     assert {failure.key for failure in done.failed} == {key(planned) for planned in plan[:3]}
     assert {failure.error for failure in done.failed} == {"CorpusError"}
@@ -113,7 +114,7 @@ def test_a_text_too_short_for_one_recipe_stops_nothing(
         return failed(task, "DataError", "too short") if bad else trained(task)
 
     tasks = work(function)
-    done = execute(plan, store, engine=SerialEngine(), device="cpu")
+    done = execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert len(tasks) == 4
     assert set(done.trained) == {key(planned) for planned in plan[1:]}
     assert done.failed == (Outcome(key(plan[0]), "failed", "too short", "DataError"),)
@@ -127,7 +128,9 @@ def test_what_concerns_all_runs_is_raised(
     tasks = work(lambda task: failed(task, kind.__name__, "gone"))
     journal = Journal()
     with pytest.raises(kind, match="gone"):
-        execute(tiny_plan(5), store, engine=SerialEngine(), device="cpu", report=journal)
+        execute(
+            tiny_plan(5), RunOptions(store, engine=SerialEngine(), device="cpu"), report=journal
+        )
     assert len(tasks) == 1
     assert journal.lines[-1] == "stop"
 
@@ -138,7 +141,7 @@ def test_damaged_evidence_is_a_failure(store: RunStore, work: Callable[[Work], l
     put_run(store, plan[0].run)
     (store.folder(key(plan[0])) / "record.json").write_text("{}")
     tasks = work(trained)
-    done = execute(plan, store, engine=SerialEngine(), device="cpu")
+    done = execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu"))
     assert [task.runs[0] for task in tasks] == [plan[1]]
     assert [(failure.key, failure.error) for failure in done.failed] == [
         (key(plan[0]), "StoreError")
@@ -149,7 +152,7 @@ def test_a_store_out_of_reach_is_raised(tmp_path: Path) -> None:
     """Before anything is started."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnreachableError):
-        execute(tiny_plan(), RunStore(tmp_path / "file"), device="cpu")
+        execute(tiny_plan(), RunOptions(RunStore(tmp_path / "file"), device="cpu"))
 
 
 def test_an_interrupt_ends_the_workers(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,9 +170,9 @@ def test_an_interrupt_ends_the_workers(store: RunStore, monkeypatch: pytest.Monk
     def make(*_: Any, **__: Any) -> Executor:
         return Pool(1)
 
-    monkeypatch.setattr("repro.running.execute.make_engine", make)
+    monkeypatch.setattr("repro.running.pool.ProcessPool.made", make)
     with pytest.raises(KeyboardInterrupt):
-        execute(tiny_plan(), store, device="cpu")
+        execute(tiny_plan(), RunOptions(store, device="cpu"))
     assert made == ["terminated"]
 
 
@@ -188,10 +191,12 @@ def test_a_store_that_vanishes_in_mid_run(
 
     plan = tiny_plan(3)
     with pytest.raises(StoreUnreachableError, match="no longer there"):
-        execute(plan, store, engine="processes", workers=1, device="cpu", report=Unmounts())
+        execute(
+            plan, RunOptions(store, engine="processes", workers=1, device="cpu"), report=Unmounts()
+        )
     assert not store.root.exists() or not list(store.root.iterdir())
     if mounted:
         store.root.rmdir()
     (tmp_path / "away").rename(store.root)
-    done = execute(plan, RunStore(store.root), engine="serial", device="cpu")
+    done = execute(plan, RunOptions(RunStore(store.root), engine="serial", device="cpu"))
     assert (len(done.trained), len(done.reused)) == (2, 1)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from repro.errors import DataError, ProgramError
-from repro.running.engine import SerialEngine
+from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import Execution, execute
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from tests.running.programs import programs
@@ -33,8 +35,9 @@ def seeds(tasks: list[Task]) -> list[int]:
     return [task.runs[0].run.replicate for task in tasks]
 
 
-def done(plan: list[PlannedRun], store: RunStore, **more: object) -> Execution:
-    return execute(plan, store, engine=SerialEngine(), device="cpu", allow_code=True, **more)  # type: ignore[arg-type]
+def done(plan: list[PlannedRun], store: RunStore, **more: Any) -> Execution:
+    options = RunOptions(store, engine=SerialEngine(), device="cpu", allow_code=True)
+    return execute(plan, options, **more)
 
 
 def test_two_failures_before_any_success_end_it(

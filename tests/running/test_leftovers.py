@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from repro.running.engine import SerialEngine
+from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
-from repro.running.worker import Ledger, Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Ledger, Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.devices import numerics
 from repro.trainers.run import PlannedRun
@@ -190,5 +191,5 @@ def test_what_killed_programs_left_goes_before_any_is_begun(
 
     work(function)
     with store.lock(plan[2].run.key):
-        execute(plan, store, engine=SerialEngine(), device="cpu", allow_code=True)
+        execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu", allow_code=True))
     assert seen[0] == stays

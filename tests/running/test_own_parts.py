@@ -12,10 +12,10 @@ import pytest
 
 from repro.digest import file_digest
 from repro.errors import DataError, OwnPartError
-from repro.running.engine import SerialEngine
+from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
 from repro.running.pool import WorkerLostError
-from repro.running.worker import Task
+from repro.running.tasks import Task
 from repro.store.run_store import RunStore
 from repro.trainers.dialog.spec import (
     DialogCorpus,
@@ -113,7 +113,7 @@ def lost_engine(error: Exception) -> Executor:
 
 
 def run_here(plan: list[PlannedRun], store: RunStore) -> Any:
-    return execute(plan, store, engine=SerialEngine(), device="cpu", allow_code=True)
+    return execute(plan, RunOptions(store, engine=SerialEngine(), device="cpu", allow_code=True))
 
 
 def test_a_mistake_in_one_arm_is_said_before_the_other_is_trained(
@@ -245,10 +245,9 @@ def test_parts_that_cannot_be_tried_are_left_to_their_tasks(
     tasks = work(trained)
     execute(
         plan_of(part(module)),
-        store,
-        engine=lost_engine(ImportError("no torch")),
-        device="cpu",
-        allow_code=True,
+        RunOptions(
+            store, engine=lost_engine(ImportError("no torch")), device="cpu", allow_code=True
+        ),
     )
     assert len(tasks) == 3
 
@@ -257,7 +256,7 @@ def test_a_part_that_kills_its_process(store: RunStore, module: Path) -> None:
     """Said before the other arms are trained for days, as any other mistake."""
     module.write_text("import os\nos._exit(7)\n", encoding="utf-8")
     with pytest.raises(OwnPartError, match=r"^parts_of_mine:Plain: .*ended with status 7"):
-        execute(plan_of(part(module)), store, workers=1, device="cpu", allow_code=True)
+        execute(plan_of(part(module)), RunOptions(store, workers=1, device="cpu", allow_code=True))
 
 
 def test_a_trial_that_is_killed_is_left_to_the_tasks(
@@ -266,7 +265,10 @@ def test_a_trial_that_is_killed_is_left_to_the_tasks(
     """For want of memory, say, which a single model may have later."""
     killed = WorkerLostError("its process was killed 3 times", killed=True)
     tasks = work(trained)
-    execute(plan_of(part(module)), store, engine=lost_engine(killed), device="cpu", allow_code=True)
+    execute(
+        plan_of(part(module)),
+        RunOptions(store, engine=lost_engine(killed), device="cpu", allow_code=True),
+    )
     assert len(tasks) == 3
 
 
@@ -274,5 +276,5 @@ def test_workers_try_them(store: RunStore, module: Path) -> None:
     """In a process of their own, where they would be trained."""
     plan = plan_of(part(module, parameters=5))
     with pytest.raises(OwnPartError, match="it has 0 parameters"):
-        execute(plan, store, workers=1, device="cpu", allow_code=True)
+        execute(plan, RunOptions(store, workers=1, device="cpu", allow_code=True))
     assert "parts_of_mine" not in sys.modules

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.running.engine import ENVIRONMENT
-from repro.running.pool import ProcessPool, WorkerLostError
+from repro.running.pool import ENVIRONMENT, ProcessPool, WorkerLostError
 from tests.running import calls
 from tests.running.processes import alive, until
 

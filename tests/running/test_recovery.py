@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from repro.running.engine import ENVIRONMENT
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
-from repro.running.pool import ProcessPool
+from repro.running.pool import ENVIRONMENT, ProcessPool
 from repro.store.run_store import RunStore
 from tests.running.processes import alive, until
 from tests.running.tiny import tiny_plan
@@ -133,7 +133,7 @@ def test_a_killed_worker_costs_an_epoch_at_most(
 
         killer = threading.Thread(target=kill)
         killer.start()
-        done = execute(PLAN, store, engine=pool, device="cpu")
+        done = execute(PLAN, RunOptions(store, engine=pool, device="cpu"))
         killer.join()
     assert killed
     assert sorted(done.trained) == sorted(KEYS)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from repro.running import dispatch
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.running.progress import Reporter, Snapshot
-from repro.running.worker import Outcome, Task
+from repro.running.tasks import Task
+from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from tests.running.processes import until
 from tests.running.tiny import tiny_plan
@@ -51,7 +53,9 @@ def test_progress_is_never_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(dispatch, "run_task", function)
     store = RunStore(tmp_path / "runs")
     with ThreadPoolExecutor(1) as executor:
-        done = execute(tiny_plan(), store, engine=executor, device="cpu", report=Broken(calls))
+        done = execute(
+            tiny_plan(), RunOptions(store, engine=executor, device="cpu"), report=Broken(calls)
+        )
     assert len(done.trained) == 1
     assert calls[0] == "start"
     assert calls[-2:] == ["finished", "stop"]

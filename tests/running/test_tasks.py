@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from repro.running import dispatch as tasks
-from repro.running.dispatch import GPU_SHARE, make_tasks
-from repro.running.engine import Choice, Pool, SerialEngine, sentences
-from repro.running.worker import Task
+from repro.running import tasks
+from repro.running.engine import Pool, SerialEngine
+from repro.running.tasks import GPU_SHARE, Choice, Task, make_tasks, sentences
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory

@@ -19,6 +19,7 @@ import pytest
 from repro.errors import ClaimError
 from repro.running import dispatch
 from repro.running import progress as watch
+from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.running.pool import ProcessPool
 from repro.running.progress import (
@@ -29,7 +30,7 @@ from repro.running.progress import (
     Watch,
     process_state,
 )
-from repro.running.worker import Task
+from repro.running.tasks import Task
 from repro.store.run_store import RunStore
 from tests.running import calls
 from tests.running.dask_cluster import plan_of
@@ -278,7 +279,9 @@ def test_a_hung_run_is_named_and_ended_and_the_others_go_on(
     monkeypatch.setattr(watch, "IDLE_SECONDS", 1.0)
     plan, told = tiny_plan(4), Told()
     done = execute(
-        plan, store, engine="processes", workers=2, device="cpu", report=told, limit=12.0
+        plan,
+        RunOptions(store, engine="processes", workers=2, device="cpu", limit=12.0),
+        report=told,
     )
     hung = plan[0].run.key
     assert {failure.key for failure in done.failed} == {hung}
@@ -291,4 +294,4 @@ def test_a_hung_run_is_named_and_ended_and_the_others_go_on(
 def test_a_limit_without_processes_is_refused(store: RunStore) -> None:
     """A run in this process could not be ended."""
     with pytest.raises(ClaimError, match="--engine serial"):
-        execute(tiny_plan(1), store, engine="serial", device="cpu", limit=60.0)
+        execute(tiny_plan(1), RunOptions(store, engine="serial", device="cpu", limit=60.0))

@@ -16,7 +16,8 @@ import torch
 
 from repro.rank.reduction import BLOCK_ROWS
 from repro.rank.resume import PROGRESS, SavedReading
-from repro.running.worker import Task, run_task
+from repro.running.tasks import Task
+from repro.running.worker import run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model import evaluation
 from repro.trainers.language_model.evaluation import OnText, log_probability_rows

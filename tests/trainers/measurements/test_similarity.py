@@ -13,7 +13,8 @@ from pydantic import ValidationError
 from repro.errors import DataError
 from repro.running.engine import RunOptions
 from repro.running.preflight import lacking
-from repro.running.worker import Task, run_task
+from repro.running.tasks import Task
+from repro.running.worker import run_task
 from repro.similarity import benchmarks
 from repro.similarity.benchmarks import BENCHMARKS, Known, known_benchmark
 from repro.similarity.embeddings import word_correlation
