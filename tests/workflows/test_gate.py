@@ -73,7 +73,7 @@ def claim(folder: Path, gain: float, *, most: int = 8, sequential: str = EPROCES
 
 def gated(file: Path, *options: str) -> Any:
     store, reports = file.parent / "store", file.parent / "reports"
-    place = ("--store", store, "--reports", reports)
+    place = ("--store", store, "--reports", reports, "--engine", "serial")
     return command("gate", file, "--allow-code", *place, *options)
 
 

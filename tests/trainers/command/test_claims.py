@@ -87,7 +87,7 @@ def test_results_that_are_missing_are_a_failure(folder: Path) -> None:
 
 def test_a_number_of_another_name_is_told_with_those_that_are_there(folder: Path) -> None:
     change(folder, "from: eval.error", "from: eval.eror")
-    done = verify(folder)
+    done = verify(folder, "--engine", "processes")
     assert "did you mean 'eval.error'" in done.stderr
     change(folder, "from: eval.eror", "from: eval.error")
     done = verify(folder)

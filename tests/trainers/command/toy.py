@@ -86,9 +86,11 @@ def change(folder: Path, old: str, new: str) -> None:
 
 
 def verify(folder: Path, *more: str, code: bool = True) -> CompletedProcess[str]:
+    """In this process, unless ``more`` names an engine: each worker costs an import of repro."""
     consent = ["--allow-code"] if code else []
+    here = ("--device", "cpu", "--engine", "serial")
     places = ["--store", str(folder / "store"), "--reports", str(folder / "reports")]
-    return repro("verify", folder / "a.claim.yaml", *places, "--device", "cpu", *consent, *more)
+    return repro("verify", folder / "a.claim.yaml", *places, *here, *consent, *more)
 
 
 def report(folder: Path) -> dict[str, Any]:
