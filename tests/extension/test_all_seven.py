@@ -103,7 +103,7 @@ def written(folder: Path) -> Path:
             json.dumps({"seed": seed, "entropy": 9 + seed / 100}) for seed in range(5)
         ),
         folder / "kept.ini": "\n".join(
-            f"[run {seed}]\nseed = {seed}\nentropy = {9 + seed / 100}" for seed in range(5)
+            f"[run {seed}]\nseed = {seed}\nentropy = {9.003 + seed / 70}\nerror = 0.{seed + 1}" for seed in range(5)
         ),
     }
     for path, text in texts.items():
@@ -165,7 +165,7 @@ def test_each_arm_has_what_its_trainer_gives(verified: Path) -> None:
         "softmax": {"entropy"},
         "line": {"error"},
         "logged": {"entropy"},
-        "kept": {"entropy"},
+        "kept": {"entropy", "error"},
     }
     store = verified.parent / "store"
     assert len([*RunStore(store).keys()]) == 15
