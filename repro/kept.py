@@ -109,7 +109,10 @@ def _remove_oldest(folder: Path) -> None:
     """Keep the folder within its limits, and free of what killed processes have left."""
     files.sweep(folder, ".*.tmp")
     notes = sorted(
-        ((each.stat().st_mtime_ns, each.stat().st_size, each.path) for each in os.scandir(folder)),
+        (
+            (each.stat().st_mtime_ns, each.stat().st_size, each.path)
+            for each in list(os.scandir(folder))
+        ),
         reverse=True,
     )
     size = 0

@@ -61,8 +61,8 @@ def through_engine(metronome: Metronome) -> None:
     """``execute`` with the engine that is the default, kept warm, each time on new replicates."""
     from repro.running.engine import RunOptions
     from repro.running.execute import execute
+    from repro.running.grouping import pool_size
     from repro.running.pool import ENVIRONMENT, ProcessPool
-    from repro.running.tasks import pool_size
     from repro.store.run_store import RunStore
     from repro.trainers.trainer import memory
 

@@ -16,8 +16,8 @@ from typing import Any
 from benchmarks.speed.contest import WARM_UPS
 from benchmarks.speed.rows import Found, Goal, Row, Settings
 from benchmarks.speed.together import write_text
+from repro.running.grouping import Task
 from repro.running.pool import ENVIRONMENT, ProcessPool
-from repro.running.tasks import Task
 from repro.running.worker import run_task
 from repro.trainers.language_model.recipe import Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Softmax, TrainingSpec

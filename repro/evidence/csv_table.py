@@ -54,6 +54,7 @@ MAX_BYTES = 20_000_000
 MAX_SEED = 2**53
 MAX_SEEDS = 10_000
 NAMED = 5
+FRAME = "a pandas frame"
 
 _SEED = re.compile(r"0|[1-9][0-9]{0,15}")
 
@@ -85,7 +86,7 @@ class TableFile(EvidenceSource):
 def read_table(path: Path, schema: TableSchema) -> TidyTable:
     """The table in a CSV file, as any spreadsheet writes it; SpecError with every mistake in it."""
     text = read_text(path, "a CSV file", MAX_BYTES)
-    source = TableSource(path.name, _sha256(text))
+    source = TableSource(path.name, hashlib.sha256(text.encode()).hexdigest())
     mistakes = Mistakes(str(path))
     text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     if not text.strip():
@@ -96,9 +97,6 @@ def read_table(path: Path, schema: TableSchema) -> TidyTable:
     columns = (*COLUMNS, STATE, *schema.more_columns)
     rows = tidy_rows(text, columns, mistakes, (COLUMNS[2], COLUMNS[3]))
     return _Reader(mistakes, schema).table(rows, source)
-
-
-FRAME = "a pandas frame"
 
 
 def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
@@ -113,13 +111,9 @@ def frame_table(frame: pd.DataFrame, schema: TableSchema) -> TidyTable:
         for position, values in enumerate(frame.itertuples(index=False, name=None))
     ]
     text = "".join(",".join(line) + "\n" for line in (header, *(row.cells for row in rows)))
-    source = TableSource(FRAME, _sha256(text))
+    source = TableSource(FRAME, hashlib.sha256(text.encode()).hexdigest())
     rows.insert(0, CsvRow(0, header, starts))
     return _Reader(Mistakes(FRAME), schema).table(iter(rows), source)
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ AnyImporter: Any = open_union(
     ThirdPartyImporter,
     CustomImporter,
     lambda name: ":" in name or IMPORTERS.has(name),
-    "from_",
+    field="from_",
 )
 
 

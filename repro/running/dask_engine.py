@@ -34,9 +34,9 @@ from repro.running.dask_cluster import (
 )
 from repro.running.dask_worker import Answer, own_version, serve, software_of
 from repro.running.engine import Engine, Order
+from repro.running.grouping import Task, task_memory
 from repro.running.plan import has_diverged, is_complete
 from repro.running.pool import WorkerLostError
-from repro.running.tasks import Task, task_memory
 from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun

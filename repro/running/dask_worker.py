@@ -20,8 +20,8 @@ from repro.digest import digest, file_digest
 from repro.errors import CorpusError, DataError, DeviceError, EngineError, StoreUnreachableError
 from repro.machine import NOT_INSTALLED, package_version
 from repro.running.dask_cluster import LOOK_SECONDS
+from repro.running.grouping import Task
 from repro.running.pool import ENVIRONMENT, ProcessPool, WorkerLostError
-from repro.running.tasks import Task
 from repro.running.worker import Outcome
 from repro.trainers.base import Training
 from repro.trainers.trainer import trainer_of

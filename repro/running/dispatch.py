@@ -25,10 +25,10 @@ from repro.errors import (
 )
 from repro.running.budget import OverBudgetError, TimeBudget
 from repro.running.engine import Engine
+from repro.running.grouping import Task
 from repro.running.plan import is_recorded
 from repro.running.pool import WorkerLostError
 from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
-from repro.running.tasks import Task
 from repro.running.worker import Outcome, Status, halves, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.base import Training

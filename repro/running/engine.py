@@ -1,7 +1,7 @@
 """Engines: where the tasks of an execution are done. The table of those that are here, and options.
 
 An engine is asked for by name, or as `module:Class`. ``auto``, ``processes`` and ``batched`` differ
-in what a task is (`repro.running.tasks`), and their tasks are done by the same processes.
+in what a task is (`repro.running.grouping`), and their tasks are done by the same processes.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from repro.errors import (
 from repro.running.budget import TimeBudget
 from repro.running.dispatch import Dispatch
 from repro.running.engine import Engine, Order, Pool, RunOptions
+from repro.running.grouping import make_tasks, own_gpus, pool_size, task_memory
 from repro.running.plan import (
     has_diverged,
     is_complete,
@@ -34,7 +35,6 @@ from repro.running.plan import (
 )
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
-from repro.running.tasks import make_tasks, own_gpus, pool_size, task_memory
 from repro.running.worker import Outcome
 from repro.store.run_store import OutputStore, RunStore
 from repro.trainers.devices import resolve_device

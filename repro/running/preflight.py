@@ -15,8 +15,8 @@ from repro.consent import Consent, require_code
 from repro.errors import DataError, DeviceError, OwnPartError, PreflightError
 from repro.machine import NOT_INSTALLED, available_memory, cores, free_disk, package_version
 from repro.running.engine import Pool, RunOptions
+from repro.running.grouping import task_memory
 from repro.running.pool import WorkerLostError
-from repro.running.tasks import task_memory
 from repro.schema.numbers import number_of
 from repro.store.run_store import RunStore
 from repro.trainers.base import Training

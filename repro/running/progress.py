@@ -21,8 +21,8 @@ from typing import Any, TextIO
 from repro.errors import printable, printable_lines
 from repro.running.budget import OverBudgetError, TimeBudget
 from repro.running.engine import Engine
+from repro.running.grouping import Task
 from repro.running.plan import remaining
-from repro.running.tasks import Task
 from repro.running.worker import Outcome, number
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun

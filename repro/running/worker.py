@@ -26,8 +26,8 @@ from repro.errors import (
     StoreUnreachableError,
 )
 from repro.machine import now
+from repro.running.grouping import Task
 from repro.running.plan import has_diverged, is_complete, missing_measurements
-from repro.running.tasks import Task
 from repro.store.run_store import OutputStore, RunStore
 from repro.store.sealed import reaching
 from repro.trainers.measurement import DivergedError, Measured

@@ -124,6 +124,10 @@ PATTERNS = {
         "a configuration's path below configurations/, such as yang2018/ptb/mos",
         "write names joined by '/', without '.yaml'",
     ),
+    ":": (
+        "the module and class of a reader, such as my_readers:IniRuns",
+        "write the module as it is imported, ':', and the class in it",
+    ),
     pattern(ObjectName): (
         "module:object, such as my_package.layers:MyLayer",
         "write the module as it is imported, ':', and the name in it",

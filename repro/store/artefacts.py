@@ -130,7 +130,7 @@ class Settings(_Open):
     threads: int = 1
 
 
-class Engine(_Open):
+class EngineTaken(_Open):
     """How many runs were trained as one model."""
 
     together: Annotated[int, Field(ge=1)] = 1
@@ -142,7 +142,7 @@ class Circumstances(_Open):
     seconds: Annotated[float, Field(ge=0)] = 0.0
     software: dict[str, str] = Field(default_factory=dict)
     settings: Settings = Settings()
-    engine: Engine = Engine()
+    engine: EngineTaken = EngineTaken()
     machine: dict[str, str] = Field(default_factory=dict)
 
 

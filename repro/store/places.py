@@ -96,7 +96,7 @@ def _opened(root: Path, identity: str) -> Iterator[int]:
 def check_root(root: Path) -> bool:
     """Whether a store is there that this version can read; an error for a store that it cannot."""
     try:
-        names = {entry.name: entry.is_dir() for entry in os.scandir(root)}
+        names = {entry.name: entry.is_dir() for entry in list(os.scandir(root))}
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -103,7 +103,8 @@ def written(folder: Path) -> Path:
             json.dumps({"seed": seed, "entropy": 9 + seed / 100}) for seed in range(5)
         ),
         folder / "kept.ini": "\n".join(
-            f"[run {seed}]\nseed = {seed}\nentropy = {9.003 + seed / 70}\nerror = 0.{seed + 1}" for seed in range(5)
+            f"[run {seed}]\nseed = {seed}\nentropy = {9.003 + seed / 70}\nerror = 0.{seed + 1}"
+            for seed in range(5)
         ),
     }
     for path, text in texts.items():

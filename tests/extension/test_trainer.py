@@ -15,7 +15,7 @@ from repro.cli import app
 from repro.errors import CodeError, DataError, SpecError
 from repro.plugins import version_of
 from repro.report.write import read_document
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import run_task
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore

@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import Outcome
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from repro.running import dispatch
 from repro.running.engine import SerialEngine
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from tests.running.stand_ins import Work

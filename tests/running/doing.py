@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import Ledger, Outcome, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from repro.running.tasks import Choice, Group, Task
+from repro.running.grouping import Choice, Group, Task
 from repro.running.worker import Outcome, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.recipe import Dropout, FromEpoch, WindowLength

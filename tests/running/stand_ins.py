@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from repro.running.grouping import Task
 from repro.running.progress import Reporter, Snapshot
-from repro.running.tasks import Task
 from repro.running.worker import Outcome
 from repro.trainers.run import PlannedRun
 

@@ -9,8 +9,8 @@ import pytest
 
 from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
+from repro.running.grouping import Task
 from repro.running.progress import Reporter, Snapshot, Tracker
-from repro.running.tasks import Task
 from repro.running.worker import Ledger, run_task
 from repro.store.run_store import RunStore
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of

@@ -11,8 +11,8 @@ import pytest
 from repro.running import dispatch
 from repro.running.engine import RunOptions
 from repro.running.execute import execute
+from repro.running.grouping import Task
 from repro.running.pool import WorkerLostError
-from repro.running.tasks import Task
 from repro.running.worker import Ledger, Outcome, run_task
 from repro.store.run_store import RunStore
 from tests.running.doing import cut_off, statuses

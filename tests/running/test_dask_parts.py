@@ -23,9 +23,9 @@ from repro.running.dask_worker import answer, difference, own_version, software_
 from repro.running.dispatch import Dispatch, parted
 from repro.running.engine import RunOptions
 from repro.running.execute import execute
+from repro.running.grouping import Task, task_memory
 from repro.running.preflight import lacking
 from repro.running.progress import Reporter, Snapshot
-from repro.running.tasks import Task, task_memory
 from repro.running.worker import Outcome, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Own

@@ -12,10 +12,10 @@ import pytest
 
 from repro import machine
 from repro.errors import DeviceError
-from repro.running import tasks
+from repro.running import grouping
 from repro.running.engine import Order, Pool, SerialEngine, engine_of
+from repro.running.grouping import make_tasks
 from repro.running.pool import ProcessPool
-from repro.running.tasks import make_tasks
 from repro.store.run_store import RunStore
 from repro.trainers import devices as device
 from repro.trainers.language_model.spec import TrainingSpec
@@ -92,7 +92,7 @@ def test_one_worker_a_core_and_one_a_gpu() -> None:
         ("cpu", 3, 3),
         ("cuda", 2, 2),
     ):
-        assert tasks.pool_size(workers, name, ()) == expected
+        assert grouping.pool_size(workers, name, ()) == expected
 
 
 def test_a_probe_without_an_answer_is_not_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,15 +145,15 @@ def test_the_probe_does_not_look_into_the_current_folder(
 )
 def test_memory_limits_the_workers(needs: list[float], available: float, workers: int) -> None:
     """As many as fit with the largest tasks at once, at least one, at most one a core."""
-    assert tasks.fitting(needs, available, 8) == workers
+    assert grouping.fitting(needs, available, 8) == workers
 
 
 def test_the_pool_is_as_large_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless the number of workers was asked for."""
-    monkeypatch.setattr(tasks, "cores", lambda: 8)
-    monkeypatch.setattr(tasks, "available_memory", lambda: 3.5)
+    monkeypatch.setattr(grouping, "cores", lambda: 8)
+    monkeypatch.setattr(grouping, "available_memory", lambda: 3.5)
     for asked, expected in ((None, 3), (6, 6)):
-        size = tasks.pool_size(asked, "cpu", [1.0] * 9)
+        size = grouping.pool_size(asked, "cpu", [1.0] * 9)
         assert size == expected
         pool = engine_of("processes").made(Order(size, "cpu", "", print))
         assert isinstance(pool, ProcessPool)
@@ -169,11 +169,11 @@ def test_declared_cores_limit_the_workers(
     monkeypatch: pytest.MonkeyPatch, each: list[int], workers: int
 ) -> None:
     """Runs that keep several cores busy do not crowd each other, unless workers were asked for."""
-    monkeypatch.setattr(tasks, "cores", lambda: 8)
-    monkeypatch.setattr(tasks, "available_memory", lambda: 100.0)
+    monkeypatch.setattr(grouping, "cores", lambda: 8)
+    monkeypatch.setattr(grouping, "available_memory", lambda: 100.0)
     needs = [1.0] * len(each)
-    assert tasks.pool_size(None, "cpu", needs, each) == workers
-    assert tasks.pool_size(8, "cpu", needs, each) == 8
+    assert grouping.pool_size(None, "cpu", needs, each) == workers
+    assert grouping.pool_size(8, "cpu", needs, each) == 8
 
 
 @pytest.mark.parametrize(
@@ -184,20 +184,20 @@ def test_runs_with_gpus_of_their_own_are_as_many_as_there_are_gpus_for(
     monkeypatch: pytest.MonkeyPatch, name: str, each: list[int], workers: int
 ) -> None:
     """On a machine with GPUs too, of which a run that takes none needs none."""
-    monkeypatch.setattr(tasks, "cores", lambda: 8)
-    monkeypatch.setattr(tasks, "available_memory", lambda: 100.0)
+    monkeypatch.setattr(grouping, "cores", lambda: 8)
+    monkeypatch.setattr(grouping, "available_memory", lambda: 100.0)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
     ones = [1] * len(each)
-    assert tasks.pool_size(None, name, [1.0] * len(each), ones, each) == workers
-    assert tasks.pool_size(3, name, [1.0] * len(each), ones, each) == 3
+    assert grouping.pool_size(None, name, [1.0] * len(each), ones, each) == workers
+    assert grouping.pool_size(3, name, [1.0] * len(each), ones, each) == 3
 
 
 def test_programs_alone_have_gpus_of_their_own(store: RunStore, tmp_path: Path) -> None:
     """Beside a model, which has the GPU of its process, they wait for it."""
     programs = plan_of(program(tmp_path / "code"), 2, gpus=2)
     model = PlannedRun(run=tiny_run(), measurements=(TEST,))
-    assert tasks.own_gpus(programs) == [2, 2]
-    assert tasks.own_gpus([*programs, model]) is None
+    assert grouping.own_gpus(programs) == [2, 2]
+    assert grouping.own_gpus([*programs, model]) is None
     pool = Pool(SerialEngine(), 4, "cuda")
     found = make_tasks(programs, store, None, "auto", pool, lambda _: None)
     assert [len(task.runs) for task in found] == [1, 1]

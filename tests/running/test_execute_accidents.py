@@ -12,9 +12,9 @@ import pytest
 from repro.errors import DataError, DeviceError, StoreUnreachableError
 from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
+from repro.running.grouping import Task
 from repro.running.pool import ProcessPool
 from repro.running.progress import Reporter, Snapshot
-from repro.running.tasks import Task
 from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Digests, SplitTokens, TextCorpus, TrainingSpec

@@ -10,7 +10,7 @@ import pytest
 from repro.errors import DataError, ProgramError
 from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import Execution, execute
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from repro.running.tasks import MOST_TOGETHER, Group, grouped, task_memory
+from repro.running.grouping import MOST_TOGETHER, Group, grouped, task_memory
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Own, TrainingSpec
 from repro.trainers.run import PlannedRun

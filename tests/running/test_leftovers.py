@@ -9,7 +9,7 @@ import pytest
 
 from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import Ledger, Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.devices import numerics

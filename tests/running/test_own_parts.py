@@ -14,8 +14,8 @@ from repro.digest import file_digest
 from repro.errors import DataError, OwnPartError
 from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
+from repro.running.grouping import Task
 from repro.running.pool import WorkerLostError
-from repro.running.tasks import Task
 from repro.store.run_store import RunStore
 from repro.trainers.dialog.spec import (
     DialogCorpus,

@@ -10,8 +10,8 @@ import pytest
 from repro.running import dispatch
 from repro.running.engine import RunOptions
 from repro.running.execute import execute
+from repro.running.grouping import Task
 from repro.running.progress import Reporter, Snapshot
-from repro.running.tasks import Task
 from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from tests.running.processes import until

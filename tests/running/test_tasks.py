@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from repro.running import tasks
+from repro.running import grouping
 from repro.running.engine import Pool, SerialEngine
-from repro.running.tasks import GPU_SHARE, Choice, Task, make_tasks, sentences
+from repro.running.grouping import GPU_SHARE, Choice, Task, make_tasks, sentences
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory
@@ -26,8 +26,8 @@ GPU = Pool(SerialEngine(), 1, "cuda")
 @pytest.fixture(autouse=True)
 def _room(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with room, whether it has a GPU or not."""
-    monkeypatch.setattr(tasks, "free_on_gpu", lambda: PLENTY)
-    monkeypatch.setattr(tasks, "available_memory", lambda: PLENTY)
+    monkeypatch.setattr(grouping, "free_on_gpu", lambda: PLENTY)
+    monkeypatch.setattr(grouping, "available_memory", lambda: PLENTY)
 
 
 def made(
@@ -80,7 +80,7 @@ def test_one_replicate_is_trained_alone_on_a_gpu(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its memory is not even asked for."""
-    monkeypatch.setattr(tasks, "free_on_gpu", None)
+    monkeypatch.setattr(grouping, "free_on_gpu", None)
     found, said = made(store, "auto", GPU, tiny_plan(1))
     assert [(task.choice.engine, task.choice.together) for task in found] == [("processes", 1)]
     why = "no replicates that could be trained as one model"
@@ -105,7 +105,7 @@ def test_the_memory_of_a_gpu_bounds_a_model(
     """Of what is free, a fifth is left."""
     plan = tiny_plan(10)
     room = PROCESS_MEMORY + 5.5 * replicate_memory(plan[0].run.training)
-    monkeypatch.setattr(tasks, "free_on_gpu", lambda: room / GPU_SHARE)
+    monkeypatch.setattr(grouping, "free_on_gpu", lambda: room / GPU_SHARE)
     found, _ = made(store, engine, GPU, plan)
     assert [len(task.runs) for task in found] == [5, 5]
     assert {task.choice.engine for task in found} == {"batched"}
@@ -117,7 +117,7 @@ def test_each_worker_of_a_cluster_has_the_memory_of_a_gpu(
     """Of one machine with one GPU, tasks share it."""
     plan = tiny_plan(12)
     room = PROCESS_MEMORY + 3.5 * replicate_memory(plan[0].run.training)
-    monkeypatch.setattr(tasks, "free_on_gpu", lambda: room / GPU_SHARE)
+    monkeypatch.setattr(grouping, "free_on_gpu", lambda: room / GPU_SHARE)
     found, _ = made(store, "dask", Pool(SerialEngine(), 4, "cuda", shared=False), plan)
     assert [len(task.runs) for task in found] == [3] * 4
     found, _ = made(store, "dask", Pool(SerialEngine(), 4, "cuda"), plan)
@@ -142,7 +142,7 @@ def test_a_gpu_that_does_not_answer_stops_nothing(
     def free_on_gpu() -> float:
         raise RuntimeError("no CUDA")
 
-    monkeypatch.setattr(tasks, "free_on_gpu", free_on_gpu)
+    monkeypatch.setattr(grouping, "free_on_gpu", free_on_gpu)
     found, _ = made(store, engine, GPU)
     assert [(len(task.runs), task.choice.engine) for task in found] == [(1, name)] * 5
 

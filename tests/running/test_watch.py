@@ -21,6 +21,7 @@ from repro.running import dispatch
 from repro.running import progress as watch
 from repro.running.engine import RunOptions
 from repro.running.execute import execute
+from repro.running.grouping import Task
 from repro.running.pool import ProcessPool
 from repro.running.progress import (
     OverLimitError,
@@ -30,7 +31,6 @@ from repro.running.progress import (
     Watch,
     process_state,
 )
-from repro.running.tasks import Task
 from repro.store.run_store import RunStore
 from tests.running import calls
 from tests.running.dask_cluster import plan_of

@@ -13,7 +13,7 @@ import pytest
 
 from repro.rank.spectrum import effective_rank, stable_rank
 from repro.running import worker
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.gap import GeneralisationGap

@@ -11,7 +11,7 @@ from repro.errors import SpecError
 from repro.evidence.evidence import Evidence
 from repro.judging.quality import Quality
 from repro.judging.validity import judge_validity
-from repro.running.tasks import Group
+from repro.running.grouping import Group
 from repro.specs.claim import Comparable
 from repro.specs.configuration import Configuration, read_sheet
 from repro.specs.load import load_claim

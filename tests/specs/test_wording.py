@@ -72,5 +72,7 @@ def strings(node: Any, key: str) -> Iterator[str]:
 def test_every_key_that_tells_the_members_of_a_union_apart_is_known():
     """So that a message can list them; one of no model of a file is left out."""
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / "repro").rglob("*.py"))
-    named = {key for text in sources for key in re.findall(r'discriminator="(\w+)"', text)}
+    named = {
+        key for text in sources for key in re.findall(r'\b(?:discriminator|field)="(\w+)"', text)
+    }
     assert named == set(DISCRIMINATORS)

@@ -16,7 +16,7 @@ import torch
 
 from repro.rank.reduction import BLOCK_ROWS
 from repro.rank.resume import PROGRESS, SavedReading
-from repro.running.tasks import Task
+from repro.running.grouping import Task
 from repro.running.worker import run_task
 from repro.store.run_store import RunStore
 from repro.trainers.language_model import evaluation

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from repro.errors import DataError
 from repro.running.engine import RunOptions
+from repro.running.grouping import Task
 from repro.running.preflight import lacking
-from repro.running.tasks import Task
 from repro.running.worker import run_task
 from repro.similarity import benchmarks
 from repro.similarity.benchmarks import BENCHMARKS, Known, known_benchmark
