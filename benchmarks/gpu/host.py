@@ -6,12 +6,13 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 import torch
+from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.gpu.many import Asked
 from benchmarks.gpu.stopwatch import WARM_UPS, timed, wait_for
@@ -22,6 +23,7 @@ from repro.trainers.language_model.randomness import Streams
 from repro.trainers.language_model.regularisation import Regularisation
 from repro.trainers.language_model.training import Losses, TrainingReplicate
 
+LARGEST_KERNELS: Final = 8
 PACKAGE: Final = re.compile(r".*/repro/")
 
 
@@ -49,6 +51,7 @@ def costs(asked: Asked) -> Iterator[tuple[str, str]]:
     if device.type == "cuda":
         for place, count in sorted(synchronisations(asked).items()):
             yield f"the host waits at {place}", f"{count:g} times a step"
+        yield from kernels(asked)
 
 
 def mask_seconds(asked: Asked) -> float:
@@ -98,6 +101,26 @@ def synchronisations(asked: Asked) -> Counter[str]:
             counted[f"{PACKAGE.sub('repro/', warning.filename)}:{warning.lineno}"] += 1
     steps = WARM_UPS + asked.steps
     return Counter({place: round(count / steps) for place, count in counted.items()})
+
+
+def kernels(asked: Asked) -> Iterator[tuple[str, str]]:
+    """How long the device itself works on a step, and the kernels that take most of it."""
+    profiler = profile(activities=[ProfilerActivity.CUDA])
+    turns = iter((profiler.start, profiler.stop))
+    spec, device = asked.spec, torch.device(asked.device)
+    timed([run_of(spec)], corpus_of(spec), device, asked.steps, meet=lambda: next(turns)())  # noqa: PLW0108 - each call is another one
+    found = [one for one in profiler.key_averages() if one.device_type.name == "CUDA"]
+    found.sort(key=lambda one: -one.self_device_time_total)
+
+    def told(chosen: Sequence[Any]) -> str:
+        micros = sum(one.self_device_time_total for one in chosen) / asked.steps
+        return (
+            f"{micros / 1000:.2f} ms, {sum(one.count for one in chosen) / asked.steps:,.0f} a step"
+        )
+
+    yield "all kernels and copies of a step", told(found)
+    for one in found[:LARGEST_KERNELS]:
+        yield f"of these {one.key[:60]}", told([one])
 
 
 def _seconds(work: object) -> float:
