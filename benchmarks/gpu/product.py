@@ -23,7 +23,9 @@ from benchmarks.gpu.command import add_device, add_out, computing, surroundings,
 HERE: Final = Path(__file__).parent
 CLAIM: Final = HERE / "product.claim.yaml"
 RELATIVE: Final = 1e-3
-"""After three epochs in float32."""
+"""After three epochs. On a CPU, replicates trained alone and together agree to 4e-5; LMS-PLIF does
+so in float64 only: in float32 a value next to a knot has one slope or another, and by the end
+perplexities differ by 0.7 %."""
 ROUNDED: Final = "moc"
 """The arm with products in TF32, which no CPU has: it is another training there, and only told."""
 SMALL: Final = 1e-6
@@ -71,7 +73,7 @@ model:
   dialog_size: 6
   context_size: 6
   output: {{kind: softmax}}
-recipe: {{epochs: 6, batch_size: 10, optimiser: {{kind: adam, learning_rate: 0.05}}}}
+recipe: {{precision: float64, epochs: 6, batch_size: 10, optimiser: {{kind: adam, learning_rate: 0.05}}}}
 """
 
 
