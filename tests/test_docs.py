@@ -211,7 +211,7 @@ def test_the_costs_on_a_gpu_are_of_code_that_is_there() -> None:
     text = (ROOT / "benchmarks" / "gpu.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"\| where \|.*?\n\n", text, re.DOTALL)
     rows = re.findall(r"^\| (`[^|]+)\|", table, re.MULTILINE)
-    assert len(rows) >= 10
+    assert len(rows) >= 6
     for part in (part for row in rows for part in row.split(";")):
         file, *names = re.findall(r"`([\w/.]+)`", part)
         code = (ROOT / "repro/trainers/language_model" / file).read_text(encoding="utf-8")

@@ -73,7 +73,11 @@ model:
   dialog_size: 6
   context_size: 6
   output: {{kind: softmax}}
-recipe: {{precision: float64, epochs: 6, batch_size: 10, optimiser: {{kind: adam, learning_rate: 0.05}}}}
+recipe:
+  precision: float64
+  epochs: 6
+  batch_size: 10
+  optimiser: {{kind: adam, learning_rate: 0.05}}
 """
 
 

@@ -31,6 +31,22 @@ def test_locked_masks_are_constant_in_time(place, p):
     assert (dropped[0] == 0).double().mean().item() == pytest.approx(p, abs=0.05)
 
 
+@pytest.mark.parametrize("p", [0.3, 0.5])
+def test_masks_are_numpy_s_own_draws(p):
+    """Its uniform numbers, or for one half its bytes, of which each mask begins a new word."""
+    stream = Streams(small.run()).open("weight_dropout", 1)
+    regularisation = of_epoch(dropout={"weight": p})
+    for shape in ((9, 5), (3, 7), (40, 10)):
+        size = shape[0] * shape[1]
+        kept = (
+            np.unpackbits(np.frombuffer(stream.bytes((size + 7) // 8), np.uint8))[:size] == 1
+            if p == 0.5
+            else stream.random(size, dtype=np.float32) >= np.float32(p)
+        )
+        found = regularisation.weight(torch.ones(shape)) != 0
+        assert np.array_equal(found.numpy(), kept.reshape(shape))
+
+
 def test_masks_are_fresh_at_each_window():
     """Two windows of an epoch have different masks."""
     regularisation = of_epoch(dropout={"input": 0.5})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -71,11 +70,8 @@ class Gru(Initialised):
         # biases, layers, dropout, train, bidirectional; `train` keeps what the backward pass
         # needs, and there is no dropout of its own to switch off
         switches = (True, 1, 0.0, torch.is_grad_enabled(), self.directions == 2)
-        with warnings.catch_warnings():
-            # on a GPU: weights are separate parameters, each with its own stream of values
-            warnings.filterwarnings("ignore", "RNN module weights are not part of single")
-            weights: list[Tensor] = [*self.parameters()]
-            output, after_B = torch.gru(x.data, x.batch_sizes, state_B, weights, *switches)
+        weights: list[Tensor] = [*self.parameters()]
+        output, after_B = torch.gru(x.data, x.batch_sizes, state_B, weights, *switches)
         if x.unsorted_indices is not None:
             after_B = after_B.index_select(1, x.unsorted_indices)
         return x._replace(data=output), after_B

@@ -54,12 +54,12 @@ def loss_over(
 
     Every word counts once; sums are float64.
     """
-    total, count = 0.0, 0
+    total, count = torch.zeros((), dtype=torch.float64, device=output.weight.device), 0
     with full_precision():
         for context_TBD, targets_TB in predictions:
-            total += float(output.loss(context_TBD, targets_TB)) * targets_TB.numel()
+            total += output.loss(context_TBD, targets_TB).double() * targets_TB.numel()
             count += targets_TB.numel()
-    return total / count, count
+    return float(total) / count, count
 
 
 def log_probability_rows(

@@ -21,8 +21,8 @@ from torch.nn import functional as F
 
 from repro.trainers.language_model.precision import add_product, factor, store_product
 
-CHUNK_ELEMENTS = 2**23
-"""Logits that a mixture's loss holds at a time: 32 MiB in float32.
+CHUNK_ELEMENTS = {"cpu": 2**23, "cuda": 2**26}
+"""Logits that a mixture's loss holds at a time: 32 MiB in float32, 256 MiB on a GPU.
 
 Without gradients it is four times as much, twice as many logits and their log-softmax.
 """
@@ -30,8 +30,8 @@ Without gradients it is four times as much, twice as many logits and their log-s
 ALIGNMENT = 16
 """Rows of logits begin at multiples of this many: into others, a product is a third slower."""
 
-AUTOGRAD_CHUNK_ELEMENTS = 2**21
-"""Logits held at a time where autograd keeps several tensors of their size: 8 MiB each."""
+AUTOGRAD_CHUNK_ELEMENTS = {"cpu": 2**21, "cuda": 2**24}
+"""Logits held at a time where autograd keeps several tensors of their size: 8 or 64 MiB each."""
 
 
 def softmax_loss(
@@ -118,7 +118,7 @@ class _MixtureLoss(torch.autograd.Function):
         gradients = _Inputs(*map(torch.zeros_like, inputs)) if options.differentiate else None
         inputs = inputs._replace(weight=factor(weight_VE))
         N, K, V = *log_prior_NK.shape, len(weight_VE)
-        limit = CHUNK_ELEMENTS if options.differentiate else 2 * CHUNK_ELEMENTS
+        limit = CHUNK_ELEMENTS[latent_NKE.device.type] * (1 if options.differentiate else 2)
         size = min(N, rows_per_chunk(K * V, limit))
         buffer = latent_NKE.new_empty(size * K, math.ceil(V / ALIGNMENT) * ALIGNMENT)[:, :V]
         total = torch.zeros((), dtype=torch.float64, device=latent_NKE.device)
@@ -201,7 +201,8 @@ class _ChunkedLoss(torch.autograd.Function):
         needed = [request.differentiate and x.requires_grad for x in inputs]
         sums = [torch.zeros_like(x) for x, need in zip(inputs, needed, strict=True) if need]
         total = torch.zeros((), dtype=torch.float64, device=targets_N.device)
-        N, size = len(targets_N), rows_per_chunk(request.vocabulary, AUTOGRAD_CHUNK_ELEMENTS)
+        limit = AUTOGRAD_CHUNK_ELEMENTS[targets_N.device.type]
+        N, size = len(targets_N), rows_per_chunk(request.vocabulary, limit)
         for start in range(0, N, size):
             rows = slice(start, min(start + size, N))
             leaves = [inputs[0][rows].detach(), *(x.detach() for x in inputs[1:])]

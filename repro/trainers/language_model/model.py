@@ -30,6 +30,10 @@ from repro.trainers.language_model.randomness import (
 from repro.trainers.language_model.regularisation import QUIET, LockedPlace, Regularisation
 from repro.trainers.language_model.spec import Model
 
+# On a GPU: weights that are masked in each step, or drawn each from its own stream, cannot be kept
+# in one block. Here, because a filter for one step is not safe in threads.
+warnings.filterwarnings("ignore", "RNN module weights are not part of single")
+
 LayerState = tuple[Tensor, Tensor]
 """Hidden and cell state of one layer, (1, B, H) each."""
 
@@ -201,12 +205,7 @@ class LstmLayer(Initialised):
         x, before, train = factor(x_TBI), tuple(map(factor, state)), torch.is_grad_enabled()
         # biases, layers, dropout, train, bidirectional, batch_first; `train` keeps what the
         # backward pass needs, and there is no dropout of its own to switch off
-        with warnings.catch_warnings():
-            # on a GPU: weights that are masked each time cannot be kept in one block
-            warnings.filterwarnings("ignore", "RNN module weights are not part of single")
-            output_TBH, hidden, cell = torch.lstm(
-                x, before, rounded, True, 1, 0.0, train, False, False
-            )
+        output_TBH, hidden, cell = torch.lstm(x, before, rounded, True, 1, 0.0, train, False, False)
         return output_TBH.to(x_TBI.dtype), (hidden.to(x_TBI.dtype), cell.to(x_TBI.dtype))
 
 

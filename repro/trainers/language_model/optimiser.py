@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, _foreach_add_, _foreach_sub, _foreach_sub_, nn
 
 from repro.errors import DataError
 from repro.trainers.language_model.model import LanguageModel
@@ -20,21 +20,24 @@ class Sgd:
         rates = learning_rates(model, recipe)
         self._clip = recipe.clip
         self._weight_decay = recipe.weight_decay
-        self._rates = [(model.get_parameter(name), rate) for name, rate in rates.items()]
+        self._parameters = [model.get_parameter(name) for name in rates]
+        self._groups: dict[float, list[nn.Parameter]] = {}
+        for parameter, rate in zip(self._parameters, rates.values(), strict=True):
+            self._groups.setdefault(rate, []).append(parameter)
 
     @torch.no_grad()
     def step(self, scale: float) -> None:
         """One update with every rate multiplied by ``scale``; the gradients are consumed."""
-        parameters = [parameter for parameter, _ in self._rates]
-        nn.utils.clip_grad_norm_(parameters, self._clip)
-        for parameter, rate in self._rates:
-            gradient = parameter.grad
-            if gradient is None:
-                continue
-            if self._weight_decay:
-                gradient.add_(parameter, alpha=self._weight_decay)
-            parameter.sub_(gradient, alpha=rate * scale)
-            parameter.grad = None
+        nn.utils.clip_grad_norm_(self._parameters, self._clip)
+        for rate, group in self._groups.items():
+            parameters: list[Tensor] = [p for p in group if p.grad is not None]
+            gradients = [p.grad for p in parameters if p.grad is not None]
+            if self._weight_decay and parameters:
+                _foreach_add_(gradients, parameters, alpha=self._weight_decay)
+            if parameters:
+                _foreach_sub_(parameters, gradients, alpha=rate * scale)
+            for parameter in parameters:
+                parameter.grad = None
 
 
 def learning_rates(model: LanguageModel, recipe: Recipe) -> dict[str, float]:
@@ -88,9 +91,9 @@ class Average:
         if self.steps <= 2:
             self.weights = {name: p.detach().clone() for name, p in self._parameters.items()}
             return
-        for name, parameter in self._parameters.items():
-            mean = self.weights[name]
-            mean.add_(parameter - mean, alpha=1 / (self.steps - 1))
+        means = [self.weights[name] for name in self._parameters]
+        changes = _foreach_sub(list[Tensor](self._parameters.values()), means)
+        _foreach_add_(means, changes, alpha=1 / (self.steps - 1))
 
     def restore(self, steps: int, weights: dict[str, Tensor]) -> None:
         """Go on from a saved mean."""

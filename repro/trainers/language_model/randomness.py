@@ -14,11 +14,13 @@ of torch's own layers draw from the global generator: modules say the distributi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from repro.digest import digest
 from repro.trainers.run import RunSpec
@@ -63,6 +65,47 @@ class Streams:
         if name not in STREAM_NAMES:
             raise ValueError(f"unknown stream '{name}'; known: {', '.join(STREAM_NAMES)}")
         return philox({**self._identity, "stream": name, "index": list(index)})
+
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+REQUESTS_AHEAD: Final = 16
+"""Draws like the first that a block of a stream holds, as far as its size allows."""
+LARGEST_BLOCK: Final = 2**21
+"""Numbers that a stream draws at a time, if no request is for more."""
+
+
+class Ahead:
+    """A stream on a GPU: drawn in a thread, a block ahead of its use, and moved without a wait.
+
+    ``draw`` gives so many numbers, and the same ones whether all at once or in several calls.
+    """
+
+    def __init__(self, generator: np.random.Generator, draw: Draw, device: torch.device) -> None:
+        self._generator, self._draw, self._device = generator, draw, device
+        self._block = 0
+        self._coming: Future[Tensor] | None = None
+        self._waiting: Tensor | None = None
+
+    def take(self, count: int) -> Tensor:
+        """The next ``count`` numbers, (count,), on the device."""
+        self._block = self._block or min(REQUESTS_AHEAD * count, LARGEST_BLOCK)
+        while self._waiting is None or len(self._waiting) < count:
+            coming = self._coming or _threads().submit(self._drawn, max(self._block, count))
+            more = coming.result().to(self._device, non_blocking=True)
+            self._coming = _threads().submit(self._drawn, max(self._block, count))
+            self._waiting = more if self._waiting is None else torch.cat([self._waiting, more])
+        taken, self._waiting = self._waiting[:count], self._waiting[count:]
+        return taken
+
+    def _drawn(self, count: int) -> Tensor:
+        """In memory that the device copies from by itself."""
+        return torch.from_numpy(self._draw(self._generator, count)).pin_memory()
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(thread_name_prefix="drawing")
 
 
 Distribution = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]

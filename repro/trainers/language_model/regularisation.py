@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from repro.trainers.language_model.randomness import Streams
+from repro.trainers.language_model.randomness import Ahead, Draw, Streams
 from repro.trainers.language_model.recipe import Schedule
 
 LockedPlace = Literal["input", "hidden", "output", "latent"]
+
+WORD_BITS: Final = 32
+WORD_BYTES: Final = 4
+"""What a generator draws at a time; a mask of bits begins with a new one."""
 
 
 class Regularisation:
@@ -33,6 +38,7 @@ class Regularisation:
         self._noise = noise
         self._open = open_stream
         self._streams: dict[str, np.random.Generator] = {}
+        self._ahead: dict[str, Ahead] = {}
 
     @classmethod
     def of_epoch(cls, recipe: Schedule, streams: Streams, epoch: int) -> Self:
@@ -48,12 +54,11 @@ class Regularisation:
         vectors_TBE = F.embedding(tokens_TB, embedding_VE)
         p = self._probabilities.get("embedding", 0.0)
         if p:
-            mask_V = _mask(self._stream("embedding_dropout"), (len(embedding_VE),), p)
-            vectors_TBE = vectors_TBE * mask_V.to(embedding_VE)[tokens_TB].unsqueeze(-1)
+            mask_V = self._mask("embedding_dropout", (len(embedding_VE),), p, embedding_VE)
+            vectors_TBE = vectors_TBE * mask_V[tokens_TB].unsqueeze(-1)
         if self._noise:
-            shape = tuple(vectors_TBE.shape)
-            noise = self._stream("embedding_noise").standard_normal(shape, dtype=np.float32)
-            vectors_TBE = vectors_TBE + self._noise * torch.from_numpy(noise).to(vectors_TBE)
+            noise = self._drawn("embedding_noise", _normals, vectors_TBE.numel(), vectors_TBE)
+            vectors_TBE = vectors_TBE + self._noise * noise.view_as(vectors_TBE).to(vectors_TBE)
         return vectors_TBE
 
     def locked(self, place: LockedPlace, x_TBH: Tensor) -> Tensor:
@@ -61,17 +66,36 @@ class Regularisation:
         p = self._probabilities.get(place, 0.0)
         if not p:
             return x_TBH
-        mask_1BH = _mask(self._stream(f"{place}_dropout"), (1, *x_TBH.shape[1:]), p)
-        return x_TBH * mask_1BH.to(x_TBH)
+        return x_TBH * self._mask(f"{place}_dropout", (1, *x_TBH.shape[1:]), p, x_TBH)
 
     def weight(self, weight: Tensor) -> Tensor:
         """Drop single entries of a recurrent matrix, one mask for a whole window and batch."""
         p = self._probabilities.get("weight", 0.0)
         if not p:
             return weight
-        keep = _keep(self._stream("weight_dropout"), tuple(weight.shape), p).to(weight.device)
+        keep = self._keep("weight_dropout", tuple(weight.shape), p, weight)
         dropped: Tensor = _WeightDrop.apply(weight, keep, 1 / (1 - p))  # type: ignore[no-untyped-call]
         return dropped
+
+    def _mask(self, stream: str, shape: tuple[int, ...], p: float, like: Tensor) -> Tensor:
+        """Entries 0 or 1 / (1 - p), of the type of ``like`` and on its device."""
+        return self._keep(stream, shape, p, like).to(torch.float64).div_(1 - p).to(like)
+
+    def _keep(self, stream: str, shape: tuple[int, ...], p: float, like: Tensor) -> Tensor:
+        """Bernoulli(1 - p) as booleans; for p = 1/2 the generator's bits, 8 times faster."""
+        size = math.prod(shape)
+        if p != 0.5:
+            return (self._drawn(stream, _uniforms, size, like) >= float(np.float32(p))).view(shape)
+        bytes_N = self._drawn(stream, _words, math.ceil(size / WORD_BITS) * WORD_BYTES, like)
+        return _unpacked(bytes_N)[:size].view(shape)
+
+    def _drawn(self, stream: str, draw: Draw, count: int, like: Tensor) -> Tensor:
+        """The next numbers of a stream, (count,), on the device of ``like``."""
+        if like.device.type != "cuda":
+            return torch.from_numpy(draw(self._stream(stream), count)).to(like.device)
+        if stream not in self._ahead:
+            self._ahead[stream] = Ahead(self._stream(stream), draw, like.device)
+        return self._ahead[stream].take(count)
 
     def _stream(self, name: str) -> np.random.Generator:
         if name not in self._streams:
@@ -116,15 +140,23 @@ class _WeightDrop(torch.autograd.Function):
         return (gradient * keep).mul_(ctx.scale), None, None
 
 
-def _mask(generator: np.random.Generator, shape: tuple[int, ...], p: float) -> Tensor:
-    """Entries 0 or 1 / (1 - p), float64."""
-    return _keep(generator, shape, p).to(torch.float64).div_(1 - p)
+def _normals(generator: np.random.Generator, count: int) -> np.ndarray:
+    return generator.standard_normal(count, dtype=np.float32)
 
 
-def _keep(generator: np.random.Generator, shape: tuple[int, ...], p: float) -> Tensor:
-    """Bernoulli(1 - p) as booleans; for p = 1/2 the generator's bits themselves, 8 times faster."""
-    if p == 0.5:
-        size = int(np.prod(shape))
-        bits = np.unpackbits(np.frombuffer(generator.bytes((size + 7) // 8), dtype=np.uint8))
-        return torch.from_numpy(bits[:size].reshape(shape)).view(torch.bool)
-    return torch.from_numpy(generator.random(shape, dtype=np.float32) >= np.float32(p))
+def _uniforms(generator: np.random.Generator, count: int) -> np.ndarray:
+    return generator.random(count, dtype=np.float32)
+
+
+def _words(generator: np.random.Generator, count: int) -> np.ndarray:
+    """As many bytes as ``generator.bytes``, which draws whole words, a multiple of four."""
+    words = generator.integers(2**WORD_BITS, size=count // WORD_BYTES, dtype=np.uint32)
+    return words.astype("<u4", copy=False).view(np.uint8)
+
+
+def _unpacked(bytes_N: Tensor) -> Tensor:
+    """The bits of bytes, the highest of each first, as booleans."""
+    if bytes_N.device.type == "cpu":
+        return torch.from_numpy(np.unpackbits(bytes_N.numpy())).view(torch.bool)
+    places = torch.arange(7, -1, -1, dtype=torch.uint8, device=bytes_N.device)
+    return (bytes_N.unsqueeze(1) >> places).bitwise_and_(1).view(torch.bool).flatten()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -57,6 +58,9 @@ SUBJECT = OnText
 """What a measurement asks about a trained model."""
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+SECONDS_BETWEEN_CHECKPOINTS = 60.0
+"""On a GPU, where an epoch may take two seconds and a checkpoint most of one."""
 
 LARGEST_LOSS = math.log(sys.float_info.max)
 """709 nats: a loss above it has no finite perplexity, and counts as divergence."""
@@ -109,13 +113,14 @@ def _train_group(
     """
     replicates = [TrainingReplicate.begin(run, device, folder) for run, folder in group]
     text_LB = batchify(corpus.train, replicates[0].recipe.batch_size).to(device)
+    valid = corpus.valid.to(device)
     with full_precision():
         while going := [replicate for replicate in replicates if not replicate.ended]:
             epochs = [_Epoch(replicate, text_LB, report) for replicate in going]
             with products_in(replicates[0].recipe.products):
                 _train_epoch(epochs)
             for epoch in epochs:
-                epoch.end(corpus.valid)
+                epoch.end(valid)
     return [replicate.result() for replicate in replicates]
 
 
@@ -251,6 +256,7 @@ class TrainingReplicate(Generic[M, R]):
     best: Weights = field(default_factory=dict)
     diverged: int | None = None
     notes: tuple[str, ...] = ()
+    saved_at: float = -math.inf
 
     @staticmethod
     def begin(
@@ -325,8 +331,9 @@ class TrainingReplicate(Generic[M, R]):
                 self.best = {name: x.clone() for name, x in self.model.state_dict().items()}
         if self.diverged is None:
             self._record(losses, valid_loss, tokens)
-        if self.folder is not None:
+        if self.folder is not None and self._checkpoint_is_due():
             save_checkpoint(self._checkpoint(), self.folder)
+            self.saved_at = time.monotonic()
 
     def result(self) -> TrainedRun[M]:
         """The run after training, its model with the best weights."""
@@ -334,6 +341,12 @@ class TrainingReplicate(Generic[M, R]):
             self.model.load_state_dict(self.best)
         model, history = self.model.eval(), tuple(self.history)
         return TrainedRun(self.run, model, history, self.best_epoch, self.diverged, self.notes)
+
+    def _checkpoint_is_due(self) -> bool:
+        """After each epoch on a CPU, once a minute on a GPU, and at the end."""
+        on_gpu = next(self.model.parameters()).device.type == "cuda"
+        waited = time.monotonic() - self.saved_at
+        return not on_gpu or waited >= SECONDS_BETWEEN_CHECKPOINTS or self.ended
 
     def _record(self, losses: Losses, valid_loss: float, tokens: int) -> None:
         earlier, averaging = self.valid_losses, self.averaging
