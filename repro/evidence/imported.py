@@ -142,6 +142,8 @@ class _Reading:
     replaced: set[str] = field(default_factory=set)
     known: Counter[str] = field(default_factory=Counter)
     """The fields of all runs, and of how many."""
+    without: dict[SeedKey, dict[str, _Lost]] = field(default_factory=dict)
+    """Numbers that a run does not have and its arm need not: none of its runs may have them."""
     drawn: dict[SeedKey, tuple[str, ...]] = field(default_factory=dict)
     """What was drawn for each run, by the sources of variation."""
     evaluations: Counter[SeedKey] = field(default_factory=Counter)
@@ -249,15 +251,17 @@ class _Reading:
     def _measure(self, run: FoundRun, seed: SeedKey) -> None:
         """Its values; what diverged in one of them has diverged, whatever else is missing."""
         found = {name: self._value(run, name) for name in self.schema.measurements}
-        lost = [each for each in found.values() if isinstance(each, _Lost)]
-        if lost:
-            diverged = (each for each in lost if each.state == "diverged")
-            self.lost[seed] = next(diverged, lost[0])
+        lost = {name: each for name, each in found.items() if isinstance(each, _Lost)}
+        needed = self.schema.needed.get(self.arm, ())
+        spared = {n: x for n, x in lost.items() if n not in needed and x.state == "missing"}
+        counted = [each for name, each in lost.items() if name not in spared]
+        if counted or len(spared) == len(found):
+            diverged = (each for each in counted if each.state == "diverged")
+            self.lost[seed] = next(diverged, (counted or [*spared.values()])[0])
             return
+        self.without[seed] = spared
         self.drawn[seed] = self._drawn(run)
-        self.values[seed] = {
-            name: each for name, each in found.items() if not isinstance(each, _Lost)
-        }
+        self.values[seed] = {n: x for n, x in found.items() if not isinstance(x, _Lost)}
 
     def _value(self, run: FoundRun, name: str) -> float | _Lost:
         """A number that is not finite is a divergence, none at all is a missing run."""
@@ -318,6 +322,7 @@ class _Reading:
                 f"runs with these fields: {known}",
                 "check `where` and `path`",
             )
+        self._lose_what_other_runs_have()
         runs = RunsThere(
             found=frozenset(self.places),
             used=frozenset(place for place, _ in self.taken.values()),
@@ -334,6 +339,15 @@ class _Reading:
         return TidyTable(
             source, {self.arm: values}, {self.arm: lost}, sourced=rows, why={self.arm: why}
         )
+
+    def _lose_what_other_runs_have(self) -> None:
+        """A run is missing where it has no value of a measurement that another of its arm has."""
+        there = {name for values in self.values.values() for name in values}
+        for seed in list(self.values):
+            missing = [each for name, each in self.without[seed].items() if name in there]
+            if missing:
+                del self.values[seed]
+                self.lost[seed] = missing[0]
 
     def _refused(self, mistake: str, expected: str, advice: str) -> DataError:
         return DataError(f"arm {self.arm}: {mistake}\n  expected: {expected}\n  to do: {advice}")

@@ -344,6 +344,27 @@ def test_a_run_without_a_value_is_missing(tmp_path: Path) -> None:
     assert lost["mixup"] == {2: "missing"}
 
 
+def test_a_number_that_no_decisive_expectation_reads_of_an_arm_may_be_missing_in_all_its_runs(
+    tmp_path: Path,
+) -> None:
+    """As in a table; a run that lacks what another run of its arm has is missing all the same."""
+    rows = {
+        "mixup": [{"error": 2, "time": 5}, {"error": 3, "time": 6}],
+        "plain": [{"error": 4}, {"error": 5}],
+    }
+    for arm, runs in rows.items():
+        for seed, numbers in enumerate(runs):
+            written(tmp_path, f"{arm}/{seed}/r.json", numbers)
+    path = files(tmp_path, "ARM/{seed}/r.json", "error")
+    second = "  time: {kind: reported, label: hours, better: lower}\nexpectations:"
+    path.write_text(path.read_text().replace("expectations:", second), encoding="utf-8")
+    found, lost = read(path)
+    assert found == {"mixup": {0: 2.0, 1: 3.0}, "plain": {0: 4.0, 1: 5.0}}
+    assert lost == {"mixup": {}, "plain": {}}
+    written(tmp_path, "mixup/1/r.json", {"error": 3})
+    assert read(path)[1] == {"mixup": {1: "missing"}, "plain": {}}
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [
