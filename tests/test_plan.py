@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from typer.testing import CliRunner
 
 from repro.cli import app
 from repro.specs.load import load_claim
+from repro.trainers.trainer import cost
+from tests.trainers.command import toy
 
 ROOT = Path(__file__).parents[1]
 GOOD = ROOT / "tests" / "specs" / "good"
@@ -74,3 +77,65 @@ def test_the_nightly_claims_can_decide() -> None:
     status, said = plan(ROOT / "claims" / "nightly")
     assert status == 0
     assert "The power is simulated" in said
+
+
+PAPER = ROOT / "claims" / "yang2018" / "mos_finetuned_beats_awd_ptb.claim.yaml"
+
+
+def hours_on(gpu: str, *more: object) -> float:
+    """GPU hours of a claim at paper scale."""
+    document = json.loads(plan(PAPER, "--scale", "paper", "--gpu", gpu, "--json", *more)[1])
+    assert document["gpu"] == gpu.upper().replace("-", " ")
+    found: float = document["hours"]
+    return found
+
+
+@pytest.mark.parametrize(("gpu", "teraflops"), [("h100", 67.0), ("A100", 19.5), ("rtx-4090", 82.6)])
+def test_gpu_hours_are_counted_operations_at_a_share_of_the_peak(
+    gpu: str, teraflops: float
+) -> None:
+    """16 % of what the maker states in float32."""
+    operations = sum(cost(run).total for run in load_claim(PAPER, "paper").runs())
+    assert hours_on(gpu) == pytest.approx(operations / (0.16 * teraflops * 1e12) / 3600)
+
+
+def test_a_plan_for_gpus_says_hours_and_money() -> None:
+    """On eight, a tenth of the runs each at most; a run is not divided."""
+    hours = hours_on("h100")
+    said = plan(PAPER, "--scale", "paper", "--gpu", "h100", "--workers", 8, "--price", 2.5)[1]
+    assert "on 8 H100 GPUs (108 GPU hours, at 16 % of 67 TFLOP/s), for 270 in all" in said
+    assert hours == pytest.approx(108, rel=0.005)
+
+
+def test_years_on_a_cpu_are_never_the_only_answer() -> None:
+    said = plan(PAPER, "--scale", "paper")[1]
+    assert "years on" in said
+    assert "; 108 hours of an H100 (--gpu H100)" in said
+
+
+def test_the_gpus_of_this_machine_are_planned_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the driver's name for them; where it knows none, nothing is stated of one."""
+    driver = {"name": ["NVIDIA H100 80GB HBM3"] * 2, "index": ["0", "1"]}
+    monkeypatch.setattr("repro.trainers.devices.asked_of_driver", driver.get)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert "on 2 H100 GPUs" in plan(PAPER, "--scale", "paper", "--device", "cuda")[1]
+    driver.clear()
+    monkeypatch.setattr("repro.trainers.devices.asked_of_driver", lambda _: [])
+    assert "CPU core" in plan(PAPER, "--scale", "paper", "--device", "cuda")[1]
+
+
+def test_an_unknown_gpu_is_refused_with_those_that_are_known() -> None:
+    status, said = plan(PAPER, "--scale", "paper", "--gpu", "L400")
+    assert status != 0
+    assert "GPU 'L400': its speed is not known" in said
+
+
+def test_a_program_s_stated_time_does_not_depend_on_the_gpu(tmp_path: Path) -> None:
+    """A minute a run is that on any device."""
+    (tmp_path / "code").mkdir()
+    toy.program(tmp_path, toy.PROGRAM)
+    path = tmp_path / "a.claim.yaml"
+    path.write_text(toy.CLAIM, encoding="utf-8")
+    for more in ([], ["--gpu", "h100"]):
+        document = json.loads(plan(path, "--json", "--allow-code", *more)[1])
+        assert {run["seconds"] for run in document["runs"]} == {60.0}

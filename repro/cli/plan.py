@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +48,21 @@ def plan(
     scale: Scale = None,
     *,
     run: Run,
+    gpu: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Time on GPUs of this kind (H100, A100, ...), as many as --workers. Default with "
+            "--device cuda: those of this machine.",
+            show_default=False,
+        ),
+    ] = "",
+    price: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, metavar="MONEY", help="The price of an hour of a GPU or core, in any money."
+        ),
+    ] = None,
     allow_code: AllowCode = False,
     force: Annotated[
         bool, typer.Option("--force", help="End with 0 although a design could hardly decide.")
@@ -65,6 +80,7 @@ def plan(
         allowed = consented(claims, allow_code=allow_code)
         options = run.options(RunOptions, allowed)
         found = _planned(load(claims, scale, allow_code=allowed, stopped=stopped), options, stopped)
+        found = replace(found, plan=_placed(found.plan, options, gpu), price=price)
         if json:
             say_json(_document(found, stopped))
         else:
@@ -98,6 +114,18 @@ class ShownPlan:
     lacking: tuple[str, ...]
     code: tuple[tuple[str, NamedCode], ...]
     designs: tuple[PlannedDesign, ...]
+    price: float | None = None
+    """What an hour of one worker costs."""
+
+
+def _placed(planned: Plan, options: RunOptions, gpu: str) -> Plan:
+    """The plan on the GPUs that are named, or those of this machine; else on its cores."""
+    from repro.trainers.devices import asked_of_driver, visible_gpus
+
+    if gpu or options.device != "cuda":
+        return planned.on_gpus(gpu, options.workers or 1) if gpu else planned
+    names = asked_of_driver("name")
+    return planned.on_gpus(names[0], options.workers or len(visible_gpus())) if names else planned
 
 
 def _planned(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> ShownPlan:
@@ -119,7 +147,7 @@ def _planned(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped
 
 
 def _document(found: ShownPlan, stopped: Sequence[Stopped]) -> dict[str, Any]:
-    """The plan for programs; seconds are very rough, and of one CPU core."""
+    """The plan for programs; seconds of a run are very rough, and of one CPU core or GPU."""
     planned = found.plan
     return {
         "runs": [
@@ -128,13 +156,16 @@ def _document(found: ShownPlan, stopped: Sequence[Stopped]) -> dict[str, Any]:
                 "label": each.planned.label,
                 "state": each.state,
                 "parameters": each.planned.run.training.parameters,
-                "seconds": each.work / planned.rate if each.state == "missing" else None,
+                "seconds": planned.seconds_of(each) if each.state == "missing" else None,
             }
             for each in planned.runs
         ],
         "missing": len(planned.missing),
         "seconds": planned.seconds if planned.missing else 0.0,
         "workers": planned.workers,
+        "gpu": planned.gpu or None,
+        "hours": planned.worker_hours,
+        "price": None if found.price is None else found.price * planned.worker_hours,
         "lacking": list(found.lacking),
         "code": [{"use": each.use, "arm": arm, "place": each.place} for arm, each in found.code],
         "claims": [
@@ -156,7 +187,7 @@ def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
     """The runs, what is missing for them, and every design."""
     from repro.workflows.verify import subject
 
-    _say_runs(found.plan)
+    _say_runs(found.plan, found.price)
     for arm, code in found.code:
         text = f"{code.arm}: arm {arm} needs {code.use}, which {code.place} names"
         say(f"{text}: code from outside repro to be run here, with --allow-code alone")
@@ -168,18 +199,42 @@ def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
             _say_design(each, found.plan)
 
 
-def _say_runs(planned: Plan) -> None:
+def _say_runs(planned: Plan, price: float | None) -> None:
     from repro.schema.numbers import count, rough_duration
 
     for entry in planned.runs:
         run = entry.planned.run
-        seconds = rough_duration(entry.work / planned.rate) if entry.state == "missing" else "-"
+        missing = entry.state == "missing"
+        seconds = rough_duration(planned.seconds_of(entry)) if missing else "-"
         size = run.training.parameters
         parameters = "" if size is None else f"  {count(size)} parameters"
         say(f"{entry.state:9} {run.key[:12]}  {entry.planned.label}{parameters}  {seconds}")
-    missing = len(planned.missing)
-    rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
-    say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
+    todo = len(planned.missing)
+    rough = f": {_time(planned, price)}" if todo else ""
+    say(f"{len(planned.runs)} runs, {todo} to train or measure{rough}")
+
+
+LONG = 2 * 86_400.0
+"""Seconds on a CPU beyond which a plan says what a GPU would take."""
+
+
+def _time(planned: Plan, price: float | None) -> str:
+    """What all missing runs take of cores, or of GPUs, and what that costs."""
+    from repro.running.plan import GPU_SHARE, GPU_TERAFLOPS
+    from repro.schema.numbers import rough_duration, significant
+
+    many = "s" if planned.workers > 1 else ""
+    where = f"{planned.workers} {planned.gpu or 'CPU'} {'GPU' if planned.gpu else 'core'}{many}"
+    said = f"very roughly {rough_duration(planned.seconds)} on {where}"
+    if planned.gpu:
+        hours, peak = significant(planned.worker_hours, 2), GPU_TERAFLOPS[planned.gpu]
+        said += f" ({hours} GPU hours, at {100 * GPU_SHARE:.0f} % of {peak:g} TFLOP/s)"
+    elif planned.seconds > LONG:
+        hours = significant(planned.on_gpus("H100", 1).worker_hours, 2)
+        said += f"; {hours} hours of an H100 (--gpu H100)"
+    if price is not None:
+        said += f", for {significant(price * planned.worker_hours, 2)} in all"
+    return said
 
 
 def _say_design(design: PlannedDesign, planned: Plan) -> None:
@@ -217,14 +272,15 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
 
 def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
     """The rough time of so many seeds of every arm that is trained, from nothing."""
+    from repro.running.plan import Planned
     from repro.schema.numbers import rough_duration
     from repro.trainers.trainer import cost
 
     if not claim.trained:
         return "and nothing to train"
-    work = sum(cost(run).total for run in claim.runs()) / claim.due
-    seconds = work * seeds / planned.rate / planned.workers
-    return f"very roughly {rough_duration(seconds)} in all"
+    work = [Planned(run, "missing", cost(run).total) for run in claim.runs()]
+    each = sum(map(planned.seconds_of, work)) / claim.due / planned.workers
+    return f"very roughly {rough_duration(each * seeds)} in all"
 
 
 MISTAKES = 2

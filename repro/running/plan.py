@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
-from repro.errors import StoreError, StoreUnreachableError
+from repro.errors import DataError, StoreError, StoreUnreachableError
 from repro.machine import cores
 from repro.store.places import OUTPUTS
 from repro.store.reading import StoreReader
@@ -19,6 +20,24 @@ from repro.trainers.table import Measurable
 from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost, trainer_of
 
 State = Literal["complete", "missing", "damaged"]
+
+GPU_TERAFLOPS: Final = {
+    "B200": 75.0,
+    "H200": 67.0,
+    "H100": 67.0,
+    "A100": 19.5,
+    "L40S": 91.6,
+    "L4": 30.3,
+    "V100": 15.7,
+    "T4": 8.1,
+    "RTX 4090": 82.6,
+    "RTX 3090": 35.6,
+}
+"""Peak in float32 without tensor cores, in the makers' data sheets."""
+
+GPU_SHARE: Final = 0.16
+"""The part of that peak that is reached: on an H100 the papers' Softmax on Penn Treebank trains at
+10.7 TFLOP/s, and MoS at 13.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +51,13 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Distinct runs. ``rate`` is in floating-point operations a second."""
+    """Distinct runs. ``rate`` is in floating-point operations a second, of each worker."""
 
     runs: tuple[Planned, ...]
     rate: float
     workers: int
+    gpu: str = ""
+    """The kind of GPU that each worker is; else it is a CPU core."""
 
     @property
     def missing(self) -> tuple[PlannedRun, ...]:
@@ -57,8 +78,29 @@ class Plan:
     @property
     def seconds(self) -> float:
         """Very rough time for what is missing: the longest run, or all shared by the workers."""
-        work = [each.work for each in self.runs]
-        return max(max(work, default=0.0), sum(work) / self.workers) / self.rate
+        each = [self.seconds_of(run) for run in self.runs]
+        return max(max(each, default=0.0), sum(each) / self.workers)
+
+    def seconds_of(self, run: Planned) -> float:
+        """Of one worker; the time of a program is a stated one."""
+        stated = trainer_of(run.planned.run.training).cost_is_time
+        return run.work / (FLOPS_PER_CORE if stated else self.rate)
+
+    @property
+    def worker_hours(self) -> float:
+        """What all of it takes of workers."""
+        return sum(map(self.seconds_of, self.runs)) / 3600
+
+    def on_gpus(self, name: str, count: int) -> Plan:
+        """The same on so many GPUs of a kind, as a driver or a user names it. DataError."""
+        words = name.upper().replace("-", " ")
+        gpu = next((g for g in GPU_TERAFLOPS if re.search(rf"(?<!\w){g}(?!\w)", words)), None)
+        if gpu is None:
+            raise DataError(
+                f"GPU '{name}': its speed is not known\n  expected: {', '.join(GPU_TERAFLOPS)}\n"
+                "  to do: name the one that is most like it with --gpu"
+            )
+        return replace(self, rate=GPU_SHARE * GPU_TERAFLOPS[gpu] * 1e12, workers=count, gpu=gpu)
 
 
 def proofs(runs: Iterable[RunSpec]) -> set[str]:

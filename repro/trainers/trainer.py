@@ -167,6 +167,9 @@ class Trainer(ABC, Generic[S]):
     tells_progress: ClassVar[bool] = True
     """Whether a run says how far it is."""
 
+    cost_is_time: ClassVar[bool] = False
+    """Whether ``cost`` is a stated time, the same on any device, and no count of operations."""
+
     own_gpus: ClassVar[bool] = False
     """Whether each run takes GPUs that no other has, so that several may run beside each other."""
 

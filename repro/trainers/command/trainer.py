@@ -58,6 +58,7 @@ class Commands(Trainer[CommandTraining]):
     Spec = CommandTraining
     tells_progress: ClassVar[bool] = False
     own_gpus: ClassVar[bool] = True
+    cost_is_time: ClassVar[bool] = True
     software = ()
 
     def recognises(self, document: dict[str, Any]) -> bool:
