@@ -82,7 +82,7 @@ class Plan:
         return max(max(each, default=0.0), sum(each) / self.workers)
 
     def seconds_of(self, run: Planned) -> float:
-        """Of one worker; the time of a program is a stated one."""
+        """What one worker takes; the time of a program is a stated one."""
         stated = trainer_of(run.planned.run.training).cost_is_time
         return run.work / (FLOPS_PER_CORE if stated else self.rate)
 

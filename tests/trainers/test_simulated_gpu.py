@@ -55,7 +55,7 @@ def test_masks_and_noise_are_those_of_the_cpu_bit_for_bit():
 
 
 def waits_of(base, name):
-    """Of a training in windows of about so many words."""
+    """The waits of a training in windows of about so many words."""
     window = {"base": base, "random": True, "max_delta": base - 2}
     with simulated_gpu() as waits:
         trained(GPU, small.rich_recipe(batch_size=12, window=window), small.OUTPUTS[name])
@@ -118,7 +118,7 @@ def test_a_checkpoint_is_written_once_a_minute_and_at_the_end(
 
 
 def test_every_measurement_finds_the_number_of_the_cpu():
-    """Those of the claim that a real GPU is tried with."""
+    """The claim is the one that a real GPU is tried with."""
     (run,) = trained(CPU, small.rich_recipe(batch_size=12), small.MOS)[:1]
     tokens = {"train": 600, "valid": 120, "test": 2010}
     text = load_corpus(small.corpus(tokens=tokens), None)
