@@ -161,7 +161,7 @@ EPSILONS = (1e-3, 1e-4, 1e-5)
 def _same_each_time(where: str, tensor: str, precision: str) -> Matrix:
     """The matrix; MatrixError where its rows are others when they are read again."""
     from repro.rank.matrix import matrix_of
-    from repro.rank.rereading import SameRows
+    from repro.rank.resume import SameRows
 
     given = matrix_of(where, tensor, precision)
     return replace(given, read=SameRows(given.read))

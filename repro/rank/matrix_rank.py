@@ -19,10 +19,10 @@ from repro.rank.reduction import (
     Rows,
     reduce_rows,
     reduction_for,
+    refuse_without_memory,
+    vectors_for,
 )
-from repro.rank.rereading import SameRows
-from repro.rank.resume import SavedReading
-from repro.rank.room import refuse_without_memory, vectors_for
+from repro.rank.resume import SameRows, SavedReading
 from repro.rank.rounded import (
     BITS,
     COARSE,

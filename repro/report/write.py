@@ -32,8 +32,7 @@ from repro.files import (
 from repro.judging.document import Document
 from repro.machine import cores
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
-from repro.report.index import Line, index
-from repro.report.kept_lines import KeptLines
+from repro.report.index import KeptLines, Line, index
 from repro.report.markdown import listed
 
 FAILED = "failed.txt"

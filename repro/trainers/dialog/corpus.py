@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from repro.errors import DataError
-from repro.trainers.dialog.spec import LONGEST, DialogCorpus, SplitResponses
+from repro.trainers.dialog.spec import LONGEST, DialogCorpus, SplitResponses, references_file
 from repro.trainers.language_model.corpus import (
     SPLITS,
     Splits,
@@ -30,6 +30,7 @@ from repro.trainers.language_model.corpus import (
     named_after,
 )
 from repro.trainers.language_model.spec import Digests, SplitTokens
+from repro.trainers.measurement import Split
 
 if TYPE_CHECKING:
     import torch
@@ -287,3 +288,46 @@ def in_order(examples: Sequence[Example], batch_size: int) -> Iterator[list[Exam
     """Cut examples into batches as they come."""
     for start in range(0, len(examples), batch_size):
         yield list(examples[start : start + batch_size])
+
+
+Reference = tuple[int, ...]
+
+
+def read_references(
+    spec: DialogCorpus, split: Split, sha256: str, dialogs: DialogData
+) -> list[list[Reference]]:
+    """The references of each response, apart from what was said, in the order of the responses.
+
+    A line of the file is a JSON list of texts, for one response; they become words as those of
+    the corpus do, cut as long. Raises DataError for another file, number of lines or form.
+    """
+    name = references_file(split)
+    path = folder_of(spec.name, "jsonl", dialogs.data) / name
+    text = checked_bytes(path, sha256).decode("utf-8", errors="replace")
+    lines = text.removesuffix("\n").split("\n")
+    responses = len(dialogs.split(split).examples)
+    check_count(path, "lines, one per response", found=len(lines), stated=responses)
+    numbers = {word: number for number, word in enumerate(dialogs.words)}
+
+    def numbered(text: str) -> Reference:
+        words = cut([BEGIN, *tokens_of(text), END], spec.longest)[1:-1]
+        return tuple(numbers.get(word, numbers[UNKNOWN]) for word in words)
+
+    return [
+        [numbered(text) for text in _reference_texts(line, path, number)]
+        for number, line in enumerate(lines, start=1)
+    ]
+
+
+def _reference_texts(line: str, path: Path, number: int) -> list[str]:
+    try:
+        found: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise DataError(
+            f"{path}:{number}:1: no list of texts\n"
+            '  expected: the other references of a response, ["yes .", "i think so"]\n'
+            "  to do: correct the line, and state the new digest of the file"
+        )
+    return found

@@ -14,7 +14,7 @@ from torch import Tensor
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import batchify
 from repro.trainers.language_model.evaluation import rows_of
-from repro.trainers.language_model.measurements.chosen import Rows, gathered
+from repro.trainers.language_model.measurements.model_kl import Rows, gathered
 from repro.trainers.language_model.randomness import philox
 from repro.trainers.measurement import Measured, Split
 

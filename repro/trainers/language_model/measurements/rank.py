@@ -145,8 +145,11 @@ class RankOfMatrix(MeasurementSpec):
 
     def memory_of(self, training: Any, *, spectrum: bool) -> float:
         """Bytes of a reduction to a spectrum, or to counts at the threshold."""
-        from repro.rank.reduction import QR_RESOLUTION, reduction_for  # noqa: PLC0415 - scipy
-        from repro.rank.room import needed  # noqa: PLC0415 - scipy
+        from repro.rank.reduction import (  # noqa: PLC0415 - scipy
+            QR_RESOLUTION,
+            needed,
+            reduction_for,
+        )
         from repro.rank.rounded import eps_of  # noqa: PLC0415 - numpy
         from repro.rank.spectrum import press_threshold  # noqa: PLC0415 - numpy
 

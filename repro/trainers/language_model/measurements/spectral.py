@@ -11,8 +11,11 @@ from repro.errors import DataError
 from repro.schema.base import Count, Positive
 from repro.schema.messages import Words
 from repro.trainers.curve import CurveMark
-from repro.trainers.language_model.measurements.centred_spectrum import CentredSpectrum
-from repro.trainers.language_model.measurements.noisy_rank import Noise, NoisyRank
+from repro.trainers.language_model.measurements.changed_matrix import (
+    CentredSpectrum,
+    Noise,
+    NoisyRank,
+)
 from repro.trainers.language_model.measurements.rank import (
     Rank,
     RankOfMatrix,
