@@ -154,9 +154,18 @@ def _document(found: ShownPlan, stopped: Sequence[Stopped]) -> dict[str, Any]:
 
 def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
     """The runs, what is missing for them, and every design."""
+    from repro.schema.numbers import count, rough_duration
     from repro.workflows.verify import subject
 
-    _say_runs(found.plan)
+    for entry in found.plan.runs:
+        run = entry.planned.run
+        seconds = rough_duration(entry.work / found.plan.rate) if entry.state == "missing" else "-"
+        size = run.training.parameters
+        parameters = "" if size is None else f"  {count(size)} parameters"
+        say(f"{entry.state:9} {run.key[:12]}  {entry.planned.label}{parameters}  {seconds}")
+    missing = len(found.plan.missing)
+    rough = f": very roughly {rough_duration(found.plan.seconds)} on {found.plan.workers} CPU cores"
+    say(f"{len(found.plan.runs)} runs, {missing} to train or measure{rough if missing else ''}")
     for arm, code in found.code:
         text = f"{code.arm}: arm {arm} needs {code.use}, which {code.place} names"
         say(f"{text}: code from outside repro to be run here, with --allow-code alone")
@@ -166,20 +175,6 @@ def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
         with apart(subject(each.claim), stopped):
             say(f"\n{subject(each.claim)}")
             _say_design(each, found.plan)
-
-
-def _say_runs(planned: Plan) -> None:
-    from repro.schema.numbers import count, rough_duration
-
-    for entry in planned.runs:
-        run = entry.planned.run
-        seconds = rough_duration(entry.work / planned.rate) if entry.state == "missing" else "-"
-        size = run.training.parameters
-        parameters = "" if size is None else f"  {count(size)} parameters"
-        say(f"{entry.state:9} {run.key[:12]}  {entry.planned.label}{parameters}  {seconds}")
-    missing = len(planned.missing)
-    rough = f": very roughly {rough_duration(planned.seconds)} on {planned.workers} CPU cores"
-    say(f"{len(planned.runs)} runs, {missing} to train or measure{rough if missing else ''}")
 
 
 def _say_design(design: PlannedDesign, planned: Plan) -> None:

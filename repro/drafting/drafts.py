@@ -282,12 +282,11 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     reported = {"from": results.measure} if results.imports else {}
     reported |= {"reduce": results.reduce} if results.reduce and results.imports else {}
-    return {**reported, "label": _label(results), "better": asked.better}
-
-
-def _label(results: FoundResults) -> str:
-    """What a report calls the number; a single letter is too short for that."""
-    return results.called[:80] if len(results.called) > 1 else f"the number {results.called}"
+    return {
+        **reported,
+        "label": results.called[:80] if len(results.called) > 1 else f"the number {results.called}",
+        "better": asked.better,
+    }
 
 
 def _tidy_text(

@@ -177,7 +177,7 @@ def _checked(
     done, last = (checkpoint.rows, checkpoint.last) if checkpoint else (0, None)
     shown = last if first is None else first
     if shown is None:
-        raise _no_rows()
+        raise MatrixError("no rows\n  expected: a row per context\n  to do: add log-probabilities")
     known = asked.precision or (checkpoint.precision if checkpoint else "")
     used = known or _precision(read, shown)
     columns = shown.shape[-1]
@@ -364,10 +364,6 @@ def _refuse_numbers(chunk: Rows, row: int) -> None:
             f"float64\n  expected: log-probabilities, of a size from {1 / LARGEST:g} to "
             f"{LARGEST:g}\n  to do: correct what gives the rows"
         )
-
-
-def _no_rows() -> MatrixError:
-    return MatrixError("no rows\n  expected: a row per context\n  to do: add log-probabilities")
 
 
 def known_rank_of(columns: int) -> int:

@@ -120,7 +120,6 @@ class Numpy:
         return gram
 
     def eigenvalues(self, gram: Spectrum) -> Spectrum:
-        """As in Backend."""
         return np.asarray(eigvalsh(gram, lower=True, overwrite_a=True, check_finite=False), float)
 
     def largest(self, gram: Spectrum) -> float:
@@ -137,16 +136,13 @@ class Numpy:
         return counts_above(gram, limits)
 
     def triangle(self, factor: Rows | None, block: Rows) -> Rows:
-        """As in Backend."""
         stacked = block if factor is None else np.concatenate([factor, block])
         return np.asarray(np.linalg.qr(stacked, mode="r"))
 
     def singular_values(self, factor: Rows) -> Spectrum:
-        """As in Backend."""
         return np.asarray(np.linalg.svd(factor, compute_uv=False), float)
 
     def restored(self, saved: Rows) -> Rows:
-        """As in Backend."""
         return saved
 
 

@@ -97,7 +97,16 @@ class SavedReading:
         ):
             parts = (saved[name] for name in saved.files)
             if self.reduction in SYMMETRIC:
-                self.state = _joined(parts, len(self.last))
+                columns = len(self.last)
+                matrix = np.zeros((columns, columns), order="F")
+                for place in _lower(matrix):
+                    part = next(parts, None)
+                    if part is None or part.shape != place.shape:
+                        raise ValueError(OTHERS)
+                    place[:] = part
+                if next(parts, None) is not None:
+                    raise ValueError(OTHERS)
+                self.state = matrix
             else:
                 self.state = _parts_of(self.reduction, tuple(parts), len(self.last))
 
@@ -200,19 +209,6 @@ def array_of(values: Any) -> Row:
 def _lower(matrix: Row) -> list[Row]:
     """The lower triangle of a matrix (V, V), some columns at a time, as rows."""
     return [matrix.T[start : start + COLUMNS, start:] for start in range(0, len(matrix), COLUMNS)]
-
-
-def _joined(parts: Iterator[Row], columns: int) -> Row:
-    """A matrix (V, V) from the parts of its lower triangle, which are read one after another."""
-    matrix = np.zeros((columns, columns), order="F")
-    for place in _lower(matrix):
-        part = next(parts, None)
-        if part is None or part.shape != place.shape:
-            raise ValueError(OTHERS)
-        place[:] = part
-    if next(parts, None) is not None:
-        raise ValueError(OTHERS)
-    return matrix
 
 
 def _parts_of(reduction: str, parts: tuple[Row, ...], columns: int) -> Any:

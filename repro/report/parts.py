@@ -199,11 +199,7 @@ def _table(document: Document, rows: Sequence[Alike]) -> Parts | None:
         group = groups.setdefault((key, scale), PartGroup(name if row.axis else "", ()))
         groups[key, scale] = replace(group, rows=(*group.rows, row))
     found = tuple(groups.values())
-    return Parts(found, _note(document, [result for alike in rows for result in alike]))
-
-
-def _note(document: Document, results: Sequence[Result]) -> str:
-    """One line: what is drawn, and how often such tests err."""
+    results = [result for alike in rows for result in alike]
     shaded = any(r.scale != "none" and r.claimed != "none" and r.limits for r in results)
     said = ["Shaded: what is claimed; dashed: its limit."] if shaded else []
-    return " ".join(filter(None, [*said, fmt.sentence(badges.error_rate(document))]))
+    return Parts(found, " ".join(filter(None, [*said, fmt.sentence(badges.error_rate(document))])))

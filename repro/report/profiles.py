@@ -12,14 +12,7 @@ from statistics import fmean, quantiles
 
 from repro.judging.document import ArmPart, Document, MeasurementPart
 from repro.report import lookups
-from repro.report.blocks import (
-    AnalysisRow,
-    EffectAxis,
-    Figure,
-    LinePlot,
-    Lines,
-    SpecificationPlot,
-)
+from repro.report.blocks import AnalysisRow, EffectAxis, Figure, LinePlot, Lines, SpecificationPlot
 from repro.schema import numbers as fmt
 
 

@@ -349,21 +349,18 @@ def known_form(text: str) -> list[Row] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(document, dict):
-        return _of_sacred(document)
+        points: Points = {}
+        for name, series in document.items():
+            steps, values = (_listed(series, key) for key in ("steps", "values"))
+            if steps is None or values is None or len(steps) != len(values):
+                return None
+            if not all(type(step) is int for step in steps):
+                return None
+            points[name] = [
+                (step, _number(value)) for step, value in zip(steps, values, strict=True)
+            ]
+        return rows_of(points) if points else None
     return _of_helm(document) if isinstance(document, list) else None
-
-
-def _of_sacred(document: Mapping[str, Any]) -> list[Row] | None:
-    """`{"loss": {"steps": [0, 1], "values": [3.1, 2.9], "timestamps": [...]}}`."""
-    points: Points = {}
-    for name, series in document.items():
-        steps, values = (_listed(series, key) for key in ("steps", "values"))
-        if steps is None or values is None or len(steps) != len(values):
-            return None
-        if not all(type(step) is int for step in steps):
-            return None
-        points[name] = [(step, _number(value)) for step, value in zip(steps, values, strict=True)]
-    return rows_of(points) if points else None
 
 
 def _listed(series: Any, key: str) -> list[Any] | None:

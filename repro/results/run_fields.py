@@ -13,14 +13,7 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused, unfit
-from repro.results.readings import (
-    DIVERGED,
-    EXPECTED_STATES,
-    RunState,
-    short,
-    state_of,
-    value_of,
-)
+from repro.results.readings import DIVERGED, EXPECTED_STATES, RunState, short, state_of, value_of
 from repro.results.roles import (
     NAMES,
     UNCOMPARED,

@@ -26,13 +26,7 @@ from repro.running.budget import TimeBudget
 from repro.running.dispatch import Dispatch
 from repro.running.engine import Engine, Order, Pool, RunOptions
 from repro.running.grouping import make_tasks, own_gpus, pool_size, task_memory
-from repro.running.plan import (
-    has_diverged,
-    is_complete,
-    merged,
-    proofs,
-    remaining,
-)
+from repro.running.plan import has_diverged, is_complete, merged, proofs, remaining
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
 from repro.running.worker import Outcome
@@ -253,7 +247,11 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
                 todo.append(planned)
                 again |= {key} if store.has_failed(key) else set()
                 if not trainer_of(planned.run.training).resumes(planned.run.training):
-                    _clear(store, planned)
+                    # it starts over: what killed processes have left of it goes
+                    store.clear_if_free(planned.run.key)
+                    source = trainer_of(planned.run.training).source(planned.run)
+                    if source is not None:
+                        OutputStore(store).clear_if_free(source.key)
                 continue
             store.tidy_if_free(key)
             known.append(Outcome(key, "diverged" if has_diverged(store, planned) else "reused"))
@@ -263,14 +261,6 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
             known.append(Outcome(key, "failed", str(error), type(error).__name__))
     todo.sort(key=lambda planned: planned.run.key in again)
     return known, sorted(todo, key=lambda planned: -remaining(store, planned).total)
-
-
-def _clear(store: RunStore, planned: PlannedRun) -> None:
-    """Remove what killed processes have left of a run that starts over."""
-    store.clear_if_free(planned.run.key)
-    source = trainer_of(planned.run.training).source(planned.run)
-    if source is not None:
-        OutputStore(store).clear_if_free(source.key)
 
 
 def _proven(plan: Iterable[PlannedRun], known: Iterable[Outcome]) -> set[str]:

@@ -44,7 +44,13 @@ ROUNDED = "within the rounding of the printed numbers"
 
 def robustness(document: Document) -> tuple[Block, ...]:
     """The flags in full, a specification curve an expectation, each seed left out."""
-    blocks: list[Block] = _flags(document)
+    told: dict[str, list[str]] = {}
+    for flag in document.verdict.flags:
+        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
+    blocks: list[Block] = [
+        Paragraph(" ".join(dict.fromkeys(texts)), f"{fmt.upper_first(fmt.plain_name(kind))}:")
+        for kind, texts in told.items()
+    ]
     if not document.verdict.flags and document.verdict.conclusion is not None:
         blocks.append(Paragraph(_no_flag(document)))
     for number, parts in enumerate(_alike(several_analyses(document)), 1):
@@ -57,17 +63,6 @@ def robustness(document: Document) -> tuple[Block, ...]:
         text = f"{same} of {fmt.count(len(left_out))} times the conclusion of a test is the same."
         blocks.append(Paragraph(text, "Each seed left out in turn:"))
     return tuple(blocks)
-
-
-def _flags(document: Document) -> list[Block]:
-    """What makes a conclusion fragile and why, or what to know; a paragraph for each kind."""
-    told: dict[str, list[str]] = {}
-    for flag in document.verdict.flags:
-        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
-    return [
-        Paragraph(" ".join(dict.fromkeys(texts)), f"{fmt.upper_first(fmt.plain_name(kind))}:")
-        for kind, texts in told.items()
-    ]
 
 
 def agreeing(document: Document) -> tuple[int, int]:

@@ -41,7 +41,12 @@ READERS: Final[Mapping[str, Callable[[Mapping[str, bytes], Path], Any]]] = {
 
 def main(folder: str) -> None:
     """Answer requests until there are no more; databases are put into the folder."""
-    _limit()
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 1_000_000_000}
+    if sys.platform == "linux":  # elsewhere it counts what no program asked for
+        limits[resource.RLIMIT_AS] = MEMORY
+    for kind, most in limits.items():
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, most))
     confine(Path(folder))
     gc.disable()  # which would look at every list of a long file, over and over
     while line := sys.stdin.buffer.readline():
@@ -68,15 +73,6 @@ def _answer(
     except Exception as error:  # noqa: BLE001 - whatever a stranger's file does, it is told
         words = (f"cannot be read: {type(error).__name__}: {error}"[:400], "", "")
     return json.dumps({"refused": words})
-
-
-def _limit() -> None:
-    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 1_000_000_000}
-    if sys.platform == "linux":  # elsewhere it counts what no program asked for
-        limits[resource.RLIMIT_AS] = MEMORY
-    for kind, most in limits.items():
-        with suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, most))
 
 
 def _limit_time(seconds: int) -> None:

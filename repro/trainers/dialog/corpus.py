@@ -54,7 +54,19 @@ def dialogs_of(content: bytes, path: Path) -> Iterator[list[Utterance]]:
     if lines[-1] == b"":
         lines.pop()  # what follows the last line's end is not a line
     for number, line in enumerate(lines, start=1):
-        texts = _texts(line, f"{path}:{number}")
+        place = f"{path}:{number}"
+        try:
+            dialog = json.loads(line.decode("utf-8"))
+        except RecursionError as error:
+            raise _wrong(place, "lists in lists without end") from error
+        except ValueError as error:  # bad UTF-8, bad JSON, or a number that is too long
+            raise _wrong(place, f"not JSON: {error}") from error
+        utterances = dialog.get("utterances") if isinstance(dialog, dict) else None
+        if not isinstance(utterances, list):
+            raise _wrong(place, "no list of utterances")
+        texts = [
+            _text(entry, position, place) for position, entry in enumerate(utterances, start=1)
+        ]
         yield [[BEGIN, OPENING, END], *([BEGIN, *tokens_of(text), END] for text in texts)]
 
 
@@ -69,19 +81,6 @@ def tokens_of(text: str) -> list[str]:
 def cut(utterance: Utterance, longest: int) -> Utterance:
     """At most ``longest`` tokens: the first ones, and the end."""
     return utterance if len(utterance) <= longest else [*utterance[: longest - 1], END]
-
-
-def _texts(line: bytes, place: str) -> list[str]:
-    try:
-        dialog = json.loads(line.decode("utf-8"))
-    except RecursionError as error:
-        raise _wrong(place, "lists in lists without end") from error
-    except ValueError as error:  # bad UTF-8, bad JSON, or a number that is too long
-        raise _wrong(place, f"not JSON: {error}") from error
-    utterances = dialog.get("utterances") if isinstance(dialog, dict) else None
-    if not isinstance(utterances, list):
-        raise _wrong(place, "no list of utterances")
-    return [_text(entry, position, place) for position, entry in enumerate(utterances, start=1)]
 
 
 def _text(entry: Any, position: int, place: str) -> str:

@@ -8,14 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from repro.schema.base import Count
-from repro.schema.messages import Words
 from repro.trainers.language_model.measurements.rank import (
+    OfRows,
     Rank,
     RankDetails,
     RankOfMatrix,
     cost_of_reading,
     some_contexts,
-    unsuited_rows,
 )
 from repro.trainers.measurement import NAMES, Details, Measured, MeasurementSpec, Natural, Split
 
@@ -67,7 +66,6 @@ class NoisyRank(RankOfMatrix):
         yield f"noise of {details['deviation']:.3g} nats per entry"
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
-        """With the same noise."""
         return isinstance(other, NoisyRank) and self.noise == other.noise
 
     def cost(self, training: Any) -> float:
@@ -87,7 +85,7 @@ class CentredDetails(Details):
         return "" if value >= 0 else f"a singular value of {value:g}"
 
 
-class CentredSpectrum(MeasurementSpec):
+class CentredSpectrum(OfRows):
     """Largest singular value of the log-probabilities of a split, less their mean row.
 
     All of them are kept, for measurements of kind ``spectral`` with ``centred: true``. There is no
@@ -121,15 +119,7 @@ class CentredSpectrum(MeasurementSpec):
         details, spectrum = model_rank.centred_spectrum_of(read, output, rows, self.contexts)
         return Measured(float(spectrum[0]), details, {"singular_values": spectrum})
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """As a rank of the same rows."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-            return
-        yield from unsuited_rows(self, training, whose)
-
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
-        """Every other one."""
         return isinstance(other, CentredSpectrum)
 
     def cost(self, training: Any) -> float:
@@ -141,6 +131,3 @@ class CentredSpectrum(MeasurementSpec):
         from repro.rank.reduction import needed  # noqa: PLC0415 - scipy
 
         return needed("gram", training.corpus.vocabulary, copies=1)
-
-    def stored(self, training: Any) -> float:
-        return 8.0 * training.corpus.vocabulary

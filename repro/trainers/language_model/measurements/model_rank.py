@@ -77,25 +77,20 @@ class Torch:
         return gram
 
     def eigenvalues(self, gram: Tensor) -> Spectrum:
-        """As in Backend."""
         return np.asarray(torch.linalg.eigvalsh(gram, UPLO="L").cpu().numpy())
 
     def largest(self, gram: Tensor) -> float:
-        """As in Backend."""
         return float(self.eigenvalues(gram)[-1])
 
     def counts(self, gram: Tensor, limits: Sequence[float]) -> list[int]:
-        """As in Backend."""
         values = self.eigenvalues(gram)
         return [int(np.count_nonzero(values > limit)) for limit in limits]
 
     def triangle(self, factor: Tensor | None, block: Tensor) -> Tensor:
-        """As in Backend."""
         stacked = block if factor is None else torch.cat([factor, block])
         return torch.linalg.qr(stacked, mode="r").R
 
     def singular_values(self, factor: Tensor) -> Spectrum:
-        """As in Backend."""
         return np.asarray(torch.linalg.svdvals(factor).cpu().numpy())
 
     def restored(self, saved: Spectrum) -> Tensor:

@@ -18,9 +18,9 @@ from repro.trainers.measurement import (
     Measured,
     MeasurementSpec,
     Natural,
+    OfSplit,
     Split,
     too_many_streams,
-    unsuited_streams,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Dynamic(Spec):
     weight_dropout: Literal["live"] | None = None
 
 
-class Perplexity(MeasurementSpec):
+class Perplexity(OfSplit):
     """exp of the mean negative log-likelihood of a token, over all tokens that have a context.
 
     ``mode: evaluation`` reads the split through the best checkpoint with dropout off, in
@@ -136,12 +136,9 @@ class Perplexity(MeasurementSpec):
             mistake = f"nothing is trained on the {self.split} split, so mode training has no value"
             yield "split", (mistake, "train", "write `split: train`, or leave the mode out")
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """A text must fill its streams; a dialog has neither streams nor windows."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-            return
-        yield from unsuited_streams(self.batch_size, training, self.split, whose)
+        yield from super().misfits(training, whose)
         if training.in_streams:
             if self.dynamic is not None:
                 size = self.dynamic.statistics_batch_size
@@ -208,7 +205,6 @@ class GapDetails(Details):
     training: float = Field(ge=1)
 
     def contradiction(self, value: float) -> str:
-        """It is their difference."""
         gap = self.held_out - self.training
         return "" if value == gap else f"a gap of {value:g}, of perplexities that differ by {gap:g}"
 
@@ -246,14 +242,10 @@ class GeneralisationGap(MeasurementSpec):
         details = {"held_out": held_out.value, "training": training.value}
         return Measured(held_out.value - training.value, details)
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """As the perplexities; what is wrong with both is said once."""
-        if self.taken_of(training):
-            said = (words for each in self.sources for words in each.unsuited(training, whose))
-            yield from dict.fromkeys(said)
-        else:
-            yield from super().unsuited(training, whose)
+        said = (words for each in self.sources for words in each.unsuited(training, whose))
+        yield from dict.fromkeys(said)
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
-        """Of another held-out split."""
         return isinstance(other, GeneralisationGap)

@@ -131,12 +131,8 @@ class Spectral(MeasurementSpec):
             return (NoisyRank.model_validate({**rows, "noise": self.noise}),)
         return (Rank.model_validate(rows),)
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """As the rank itself."""
-        if self.taken_of(training):
-            yield from self.sources[0].unsuited(training, whose)
-        else:
-            yield from super().unsuited(training, whose)
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        yield from self.sources[0].unsuited(training, whose)
 
     def derive(self, *found: Measured) -> Measured:
         (source,) = found
