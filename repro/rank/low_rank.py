@@ -83,11 +83,12 @@ class LowRank:
         before = len(self.basis)
         allowed = self.tolerance * _squares(block)
         coordinates, residual = self._split(block)
+        few = self.whole or len(self.gram)
+        most = self.vectors if few else min(self.vectors, int(FEWER * len(block)))
         for _ in range(ROUNDS):
             if _squares(residual) <= allowed:
                 break
-            most = self._most(len(block)) - len(self.basis)
-            self._grow(_directions(residual, allowed / 2, most))
+            self._grow(_directions(residual, allowed / 2, most - len(self.basis)))
             coordinates, residual = self._split(block)
         else:
             raise ManyDirectionsError
@@ -101,12 +102,6 @@ class LowRank:
         """Coordinates (M, R) in the basis, and what is left out of the rows (M, V)."""
         coordinates = block @ self.basis.T
         return coordinates, block - coordinates @ self.basis
-
-    def _most(self, rows: int) -> int:
-        """How many vectors the basis may have, with a block of so many rows."""
-        if len(self.gram) or self.whole:
-            return self.vectors
-        return min(self.vectors, int(FEWER * rows))
 
     def _grow(self, new: Array) -> None:
         """Add unit vectors (R, V); rounding is taken out of them twice."""

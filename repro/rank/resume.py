@@ -168,11 +168,6 @@ class SavedReading:
         """Whether all that was read is worth a save, too."""
         return not self.optional or self.rows > 0 or self.due
 
-    def _parts(self, state: Any) -> Iterable[Row]:
-        if self.reduction in SYMMETRIC:
-            return _lower(state)
-        return state.state if self.reduction == "basis" else (state,)
-
     def keep(self, state: Any, rows: int, last: Row) -> None:
         """Save; MatrixError where the folder cannot be written, unless this is optional."""
         self.saved_at = time.monotonic()
@@ -192,8 +187,12 @@ class SavedReading:
             "reduction": self.reduction,
             "last": array_of(last).astype(np.float64).tolist(),
         }
+        if self.reduction in SYMMETRIC:
+            parts: Iterable[Row] = _lower(state)
+        else:
+            parts = state.state if self.reduction == "basis" else (state,)
         with self._file(rows).open("wb") as file:
-            np.savez(file, *map(array_of, self._parts(state)))
+            np.savez(file, *map(array_of, parts))
             file.flush()
             os.fsync(file.fileno())
         write_atomically(self.folder / PROGRESS, json.dumps(progress).encode())

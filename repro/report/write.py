@@ -347,7 +347,8 @@ def alone(folder: Path) -> Iterator[None]:
 def values(document: Document) -> str:
     """A row for each value of a finished run, as `repro verify --results` reads them.
 
-    ``task`` is a column where runs have one. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+    ``task`` is a column where runs have one. A cell that a spreadsheet would take for a formula
+    begins with an apostrophe.
     """
     tasks = any(arm.tasks for arm in document.arms)
     out = io.StringIO()

@@ -221,22 +221,17 @@ def _rows_inside(records: list[Record], name: str, path: Path) -> list[Row]:
 
 def _runs_in_rows(records: list[Record], path: Path) -> Iterator[RunInFile]:
     """A run per row, which may say in a column how it ended."""
-    columns = _state_columns(records)
-    for number, record in enumerate(records, start=1):
-        said = (_state(record, name, path, number) for name in columns)
-        worst = min(said, key=WORST_FIRST.index, default=WORST_FIRST[-1])
-        yield RunInFile(f", row {number}", record, [numbers_in(record)], ENDS[worst])
-
-
-def _state_columns(records: list[Record]) -> list[str]:
-    """Those called `state` or `status` in which some row has a state that a run may have."""
     names = dict.fromkeys(name for record in records for name in record)
-    return [
+    columns = [
         name
         for name in names
         if name.casefold() in STATE_COLUMNS
         and any(state_of(record.get(name, "")) for record in records)
     ]
+    for number, record in enumerate(records, start=1):
+        said = (_state(record, name, path, number) for name in columns)
+        worst = min(said, key=WORST_FIRST.index, default=WORST_FIRST[-1])
+        yield RunInFile(f", row {number}", record, [numbers_in(record)], ENDS[worst])
 
 
 def _state(record: Record, name: str, path: Path, number: int) -> RunState:

@@ -116,7 +116,10 @@ def _placed(comparison: CompareOptions) -> tuple[CompareOptions, FoundResults, D
 
 
 def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
-    results = _read(comparison)
+    try:
+        results = read_results(comparison.results, comparison.out, comparison.hints)
+    except DataError as error:  # also of a file that cannot be read: it was named to be judged
+        raise ClaimError(str(error)) from error
     head = (
         "Written by `repro compare` when these results were there: what it says of them is",
         "exploratory. To declare it, correct what is not meant, say in `own` why it is claimed,",
@@ -144,14 +147,6 @@ def _in_the_way(comparison: CompareOptions, drafts: Drafts) -> Path | None:
         return claim
     reports = (_taken(comparison, drafts, name) for name in drafts.claims)
     return next(filter(None, reports), None)
-
-
-def _read(comparison: CompareOptions) -> FoundResults:
-    """The results; ClaimError also for a file that cannot be read: it was named to be judged."""
-    try:
-        return read_results(comparison.results, comparison.out, comparison.hints)
-    except DataError as error:
-        raise ClaimError(str(error)) from error
 
 
 def _report(comparison: CompareOptions, claim_id: str) -> Path:
