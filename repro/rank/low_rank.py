@@ -88,7 +88,11 @@ class LowRank:
         for _ in range(ROUNDS):
             if _squares(residual) <= allowed:
                 break
-            self._grow(_directions(residual, allowed / 2, most - len(self.basis)))
+            new = _directions(residual, allowed / 2, most - len(self.basis))
+            for _ in range(2):  # rounding is taken out of them twice
+                new = new - (new @ self.basis.T) @ self.basis
+                new = np.linalg.qr(new.T)[0].T
+            self.basis = np.concatenate([self.basis, new])
             coordinates, residual = self._split(block)
         else:
             raise ManyDirectionsError
@@ -102,13 +106,6 @@ class LowRank:
         """Coordinates (M, R) in the basis, and what is left out of the rows (M, V)."""
         coordinates = block @ self.basis.T
         return coordinates, block - coordinates @ self.basis
-
-    def _grow(self, new: Array) -> None:
-        """Add unit vectors (R, V); rounding is taken out of them twice."""
-        for _ in range(2):
-            new = new - (new @ self.basis.T) @ self.basis
-            new = np.linalg.qr(new.T)[0].T
-        self.basis = np.concatenate([self.basis, new])
 
     def singular_values(self) -> Array:
         """Those of the rows without what was left out, falling, as many as the basis has."""

@@ -145,7 +145,9 @@ def changes(before: VerdictEntry, now: VerdictEntry) -> tuple[Change, ...]:
     paths = [] if before.claim == now.claim else _differing(before.fields, now.fields)
     planned = paths and all(path.startswith("seeds.") for path in paths)
     claim = () if planned and evidence else _claim(before, now, paths)
-    return (*claim, *evidence, *_family(before, now), *_versions(before, now))
+    said = "other claims of its family were judged with it"
+    family = () if before.family == now.family else (Change(kind="family", text=said),)
+    return (*claim, *evidence, *family, *_versions(before, now))
 
 
 _FILES = ".digests."
@@ -237,11 +239,6 @@ def _said(moved: Mapping[str, tuple[int, int, int]]) -> Iterator[str]:
 
 def _word(count: int) -> str:
     return COUNTED[count] if count < len(COUNTED) else fmt.count(count)
-
-
-def _family(before: VerdictEntry, now: VerdictEntry) -> Iterator[Change]:
-    if before.family != now.family:
-        yield Change(kind="family", text="other claims of its family were judged with it")
 
 
 def _versions(before: VerdictEntry, now: VerdictEntry) -> Iterator[Change]:

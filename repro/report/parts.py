@@ -71,8 +71,11 @@ def _merged(document: Document) -> list[Alike]:
     """Parts that differ in one arm alone, and read the same, stand together."""
     found: list[tuple[object, list[Result]]] = []
     for result in lookups.decisive(document):
+        text = result.statement
+        for arm in result.arms:
+            text = text.replace(lookups.arm_label(document, arm), "\0")
         reads = (
-            _without_arms(document, result), result.measurement, _found(document, result),
+            text, result.measurement, _found(document, result),
             result.conclusion, [(limit.label, limit.value) for limit in result.limits],
         )  # fmt: skip
         fitting = (each for key, each in found if key == reads and _one_arm_differs(each, result))
@@ -90,13 +93,6 @@ def _one_arm_differs(alike: Sequence[Result], other: Result) -> bool:
         for each in alike
     ]
     return len(places[0]) == 1 and all(each == places[0] for each in places)
-
-
-def _without_arms(document: Document, result: Result) -> str:
-    text = result.statement
-    for arm in result.arms:
-        text = text.replace(lookups.arm_label(document, arm), "\0")
-    return text
 
 
 def _claim(document: Document, alike: Alike) -> str:

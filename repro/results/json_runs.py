@@ -387,15 +387,11 @@ def _of_helm(document: list[Any]) -> list[Row] | None:
         if not isinstance(each, dict) or not isinstance(name := each.get("name"), dict):
             return None
         if isinstance(each.get("mean"), int | float):
-            if (called := _name(name)) in row:
+            parts = [name.get(key) for key in ("name", "split", "sub_split")]
+            changed = name.get("perturbation")
+            if isinstance(changed, dict):
+                parts += [changed.get("name"), changed.get("computed_on")]
+            if (called := ".".join(str(part) for part in parts if part)) in row:
                 raise ValueError(f"'{called[:80]}' stands there twice")
             row[called] = _number(each["mean"])
     return [row] if row else None
-
-
-def _name(name: Mapping[str, Any]) -> str:
-    parts = [name.get(key) for key in ("name", "split", "sub_split")]
-    changed = name.get("perturbation")
-    if isinstance(changed, dict):
-        parts += [changed.get("name"), changed.get("computed_on")]
-    return ".".join(str(part) for part in parts if part)

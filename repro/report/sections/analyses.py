@@ -78,7 +78,11 @@ def agreeing(document: Document) -> tuple[int, int]:
 def _no_flag(document: Document) -> str:
     """What was tried and changes nothing, what could not be, and what else concludes otherwise."""
     parts = several_analyses(document)
-    tried = [text for choice, text in COVERED.items() if _tried(parts, choice)]
+    tried = [  # of each expectation that has such a choice: the claim is all of them
+        text
+        for choice, text in COVERED.items()
+        if (found := _of(parts, choice)) and all(map(_any_concludes, found))
+    ]
     decisive = lookups.decisive(document)
     left_out = [result for result in decisive if result.left_out]
     if left_out and all(_together(document, result) for result in left_out):
@@ -104,12 +108,6 @@ def _of(parts: list[Robustness], choice: Choice) -> list[list[Analysis]]:
 
 def _any_concludes(analyses: list[Analysis]) -> bool:
     return any(analysis.conclusion is not None for analysis in analyses)
-
-
-def _tried(parts: list[Robustness], choice: Choice) -> bool:
-    """Whether it was tried of each expectation that has such a choice: the claim is all of them."""
-    found = _of(parts, choice)
-    return bool(found) and all(map(_any_concludes, found))
 
 
 def _declared(part: Robustness) -> tuple[Analysis, list[Analysis]]:
