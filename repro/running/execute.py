@@ -87,7 +87,7 @@ def execute(
     known, todo = _sorted(merged(plan), options.store)
     outcomes: list[Outcome] = []
     if todo:
-        tell = _say if report else _say_nothing
+        tell = _say if report else lambda _: None
         refuse_code(todo, allowed=options.allow_code, tell=tell)
         _refuse(options, budget)
         with _opened(options, todo, tell) as pool:
@@ -180,10 +180,6 @@ def _refuse(options: RunOptions, budget: TimeBudget | None) -> None:
         raise ClaimError(f"--limit: {why}")
     if budget is not None and (why := engine.refused_budget()):
         raise ClaimError(f"--budget: {why}")
-
-
-def _say_nothing(_: str) -> None:
-    pass
 
 
 def _say(text: str) -> None:
