@@ -185,11 +185,7 @@ def remove(path: Path) -> None:
     with suppress(OSError, RecursionError):
         shutil.rmtree(path)
         return
-    _remove_flat(path)
-
-
-def _remove_flat(path: Path) -> None:
-    """Remove a folder in which each folder is moved to the top first, so that no path is long."""
+    # each folder is moved to the top first, so that no path is long
     path.chmod(0o700)
     ahead = [path]
     while ahead:

@@ -90,13 +90,8 @@ def load_object(name: str) -> Any:
     try:
         return attrgetter(attribute)(import_module(module_name))
     except Exception as error:  # a module of somebody else's may raise anything
-        raise _missing(name, _said(error)) from error
-
-
-def _said(error: Exception) -> str:
-    """The error's text; where it is the module's own, its class too."""
-    known = isinstance(error, ImportError | AttributeError)
-    return str(error) if known else f"{type(error).__name__}: {error}"
+        known = isinstance(error, ImportError | AttributeError)
+        raise _missing(name, str(error) if known else f"{type(error).__name__}: {error}") from error
 
 
 def version_of(name: str) -> str:
@@ -106,7 +101,7 @@ def version_of(name: str) -> str:
     every edit is another version. Raises DataError for a module that is not there.
     """
     module = name.partition(":")[0]
-    found = _found(name, module)
+    found = _chain(name, module)[-1]
     distributions = set(_distributions().get(module.partition(".")[0], ()))
     if len(distributions) == 1:
         return metadata.version(distributions.pop())
@@ -139,11 +134,6 @@ def module_files(name: str) -> tuple[Path, ...]:
         found = _chain(name, name.partition(":")[0])
         return tuple(Path(each.origin) for each in found if each.has_location and each.origin)
     return ()
-
-
-def _found(name: str, module: str) -> ModuleSpec:
-    """Where Python would import a module from; unlike `find_spec` it imports no parent for that."""
-    return _chain(name, module)[-1]
 
 
 def _chain(name: str, module: str) -> list[ModuleSpec]:

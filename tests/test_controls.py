@@ -18,8 +18,7 @@ from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
 from repro.store.places import LEDGER
 from repro.store.run_store import RunStore
-from repro.trainers.language_model.measurements.gap import GeneralisationGap
-from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.trainers.language_model.measurements.perplexity import GeneralisationGap, Perplexity
 from repro.workflows.verify import Options, plan_runs, verify_claims
 from tests.judging.evidence import code
 from tests.judging.nights import Nights, shipped

@@ -70,7 +70,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
 
     def upgrade() -> None:
         place = next(at)
-        for module in ("repro.specs.claim_files", "repro.registry.verdict_log"):
+        for module in ("repro.specs.claim_files", "repro.registry.verdicts"):
             monkeypatch.setattr(f"{module}.claims", lambda: place)
 
     upgrade()
@@ -284,7 +284,7 @@ def test_an_unchanged_verdict_needs_no_place_to_write(
     def closed(*_: object) -> None:
         raise StoreUnreachableError("the store can only be read")
 
-    monkeypatch.setattr("repro.registry.verdict_log.VerdictLog.prepare", closed)
+    monkeypatch.setattr("repro.registry.verdicts.VerdictLog.prepare", closed)
     assert "could not be kept" not in repro("verify", path).stderr
     table_claim(tmp_path, values=LOW)
     for _ in range(2):

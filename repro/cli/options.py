@@ -316,7 +316,7 @@ def annotate(
     documents: Sequence[Document], stopped: Sequence[Stopped] = (), *, err: bool = False
 ) -> None:
     """Print the annotations of `--format github`, which GitHub's runner reads."""
-    from repro.report.github import github
+    from repro.report.markdown import github
 
     for line in github(documents, stopped):
         typer.echo(line, err=err)

@@ -161,7 +161,7 @@ EPSILONS = (1e-3, 1e-4, 1e-5)
 def _same_each_time(where: str, tensor: str, precision: str) -> Matrix:
     """The matrix; MatrixError where its rows are others when they are read again."""
     from repro.rank.matrix import matrix_of
-    from repro.rank.rereading import SameRows
+    from repro.rank.resume import SameRows
 
     given = matrix_of(where, tensor, precision)
     return replace(given, read=SameRows(given.read))
@@ -184,9 +184,17 @@ def _document(
 
     document = document_of(found, epsilons)
     if noise:
-        document["noise"] = _with_noise(given, found, noise, epsilons)
+        from repro.rank.noise import ranks_under_noise
+        from repro.rank.ranks_document import with_noise_of
+
+        ranks = {f"{c:g}": ranks_under_noise(given.read, found, c, epsilons) for c in noise}
+        document["noise"] = {c: with_noise_of(under) for c, under in ranks.items()}
     if centred:
-        document["centred"] = _centred(given, epsilons)
+        from repro.rank.matrix_rank import centred_spectrum, column_means
+        from repro.rank.ranks_document import without_threshold
+
+        values = centred_spectrum(given.read(0), column_means(given.read(0)))
+        document["centred"] = without_threshold(values, epsilons)
     return document
 
 
@@ -230,24 +238,6 @@ def _refuse_without_spectrum(given: Mapping[str, object]) -> None:
             f"{options[0]} with --counts: counts alone give no spectrum\n"
             "  expected: one of the two\n  to do: leave --counts out"
         )
-
-
-def _with_noise(
-    given: Matrix, found: Ranks, noise: list[float], epsilons: tuple[float, ...]
-) -> dict[str, Any]:
-    from repro.rank.noise import ranks_under_noise
-    from repro.rank.ranks_document import with_noise_of
-
-    ranks = {f"{c:g}": ranks_under_noise(given.read, found, c, epsilons) for c in noise}
-    return {c: with_noise_of(under) for c, under in ranks.items()}
-
-
-def _centred(given: Matrix, epsilons: tuple[float, ...]) -> dict[str, Any]:
-    from repro.rank.matrix_rank import centred_spectrum, column_means
-    from repro.rank.ranks_document import without_threshold
-
-    values = centred_spectrum(given.read(0), column_means(given.read(0)))
-    return without_threshold(values, epsilons)
 
 
 def _svg(name: str, document: dict[str, Any], found: Ranks) -> bytes:

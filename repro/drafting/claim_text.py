@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -61,7 +61,10 @@ def claim_text(draft: Draft) -> str:
         f"source: {{own: {_value(draft.own, quote=True)}}}",
     ]
     if draft.configuration:
-        lines += ["configuration:", *_block(draft.configuration)]
+        lines += [
+            "configuration:",
+            *(f"  {key}: {_value(value)}" for key, value in draft.configuration.items()),
+        ]
         lines.append("# What the arms differ in, as in: args: {lr: 0.1}")
     lines.append("arms:")
     for name, keys in draft.arms.items():
@@ -114,10 +117,6 @@ def _margin(draft: Draft) -> list[str]:
     if draft.ask:
         return [*(f"    # {line}" for line in MARGIN), '    smallest_effect: {abs: , why: ""}']
     return []
-
-
-def _block(mapping: Mapping[str, Any]) -> Iterable[str]:
-    return (f"  {key}: {_value(value)}" for key, value in mapping.items())
 
 
 def _value(value: Any, *, quote: bool = False) -> str:

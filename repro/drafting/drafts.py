@@ -86,10 +86,13 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     origin = os.path.relpath(results.path.resolve(), asked.out.resolve())
     asked = replace(asked, head=(*asked.head, f"{ORIGIN}{printable(origin)}"))
     family = ids if len(others) > 1 else ()
+    # a claim can read the results as they are, but a table may hold no other arms
+    alike = measurement == results.measure and all(text == name for text, name in names.items())
+    readable = results.imports or (results.table and alike and len(names) == 2)
     for name, claim_id, label in zip(pairs, ids, others, strict=True):
         pair, file = (label, baseline), results.table
         asked_here = asked
-        if _has_to_be_copied(results, names, measurement):
+        if not readable:
             file = f"{name if family else _stem(results)}_as_compared.csv"
             text = _tidy_text(results, pair, names, measurement)
             drafts.tables[file] = text
@@ -110,12 +113,6 @@ def _shortened(claim_id: str) -> str:
         return claim_id
     mark = _digest(claim_id)[:6]
     return f"{claim_id[: LONGEST_ID - len(mark) - 1]}_{mark}"
-
-
-def _has_to_be_copied(results: FoundResults, names: Mapping[str, str], measurement: str) -> bool:
-    """Whether a claim cannot read the results as they are: no table may hold other arms."""
-    alike = measurement == results.measure and all(label == name for label, name in names.items())
-    return not (results.imports or (results.table and alike and len(names) == 2))
 
 
 def _stem(results: FoundResults) -> str:
@@ -282,12 +279,11 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     reported = {"from": results.measure} if results.imports else {}
     reported |= {"reduce": results.reduce} if results.reduce and results.imports else {}
-    return {**reported, "label": _label(results), "better": asked.better}
-
-
-def _label(results: FoundResults) -> str:
-    """What a report calls the number; a single letter is too short for that."""
-    return results.called[:80] if len(results.called) > 1 else f"the number {results.called}"
+    return {
+        **reported,
+        "label": results.called[:80] if len(results.called) > 1 else f"the number {results.called}",
+        "better": asked.better,
+    }
 
 
 def _tidy_text(

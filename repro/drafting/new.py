@@ -82,7 +82,12 @@ def write_claim(new: NewClaim) -> Written:
         )
     _refuse_both(new)
     if new.results is not None:
-        drafts = _from_results(new, new.better, new.results)
+        results = read_results(new.results, new.out, new.hints)
+        own = f"{WRITTEN_FROM_RESULTS}. {new.own}" if new.own else WRITTEN_FROM_RESULTS
+        asked = DraftOptions(
+            new.better, new.by, new.why, new.baseline, own, SEEN, ask=True, out=new.out
+        )
+        drafts = drafts_of(results, asked)
     else:
         drafts = _from_command(new, new.better)
     files = write(drafts, new.out)
@@ -135,14 +140,6 @@ def _refuse_both(new: NewClaim) -> None:
             "program that is run\n  expected: one of the two\n"
             f"  to do: leave out {first} or {second}"
         )
-
-
-def _from_results(new: NewClaim, better: Better, path: Path) -> Drafts:
-    """A claim like these results, about new ones in their place."""
-    results = read_results(path, new.out, new.hints)
-    own = f"{WRITTEN_FROM_RESULTS}. {new.own}" if new.own else WRITTEN_FROM_RESULTS
-    asked = DraftOptions(better, new.by, new.why, new.baseline, own, SEEN, ask=True, out=new.out)
-    return drafts_of(results, asked)
 
 
 def _from_command(new: NewClaim, better: Better) -> Drafts:

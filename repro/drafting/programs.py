@@ -7,7 +7,7 @@ import re
 import secrets
 import shlex
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -40,7 +40,12 @@ def place_of_numbers(line: ProgramLine, folder: Path, measure: str) -> tuple[str
     left = _left(line, folder)
     found = list(places(left))
     having = [place for place in found if place.form != "stdout" and measure in place.names]
-    having += list(_printed(left, measure))
+    # the output, where the pattern by which a claim will look for the number finds it there
+    pattern = re.compile(pattern_of(measure, "value"))
+    lines = left.output.decode("utf-8", "replace").splitlines()
+    printed = filter(None, map(pattern.search, lines)) if measure else ()
+    rows = [numbers_in({measure: each["value"]}) for each in printed]
+    having += [NumbersThere("stdout", "", rows)] if any(rows) else []
     if not having:
         known = list(dict.fromkeys(name for place in found for name in place.names))
         mistake = f"it left no number '{printable(measure)}'{said_of(left)}{tail(left.output)}"
@@ -51,16 +56,6 @@ def place_of_numbers(line: ProgramLine, folder: Path, measure: str) -> tuple[str
     said = [f"the command was run once, with the seed {SEED}: {_told(having[0], measure)}"]
     said += [f"'{printable(measure)}' is in {_where(place)} as well" for place in having[1:]]
     return _as_results(having[0]), said
-
-
-def _printed(left: Left, measure: str) -> Iterator[NumbersThere]:
-    """The output, where the pattern by which a claim will look for the number finds it there."""
-    pattern = re.compile(pattern_of(measure, "value"))
-    lines = left.output.decode("utf-8", "replace").splitlines()
-    found = filter(None, map(pattern.search, lines)) if measure else ()
-    rows = [numbers_in({measure: each["value"]}) for each in found]
-    if any(rows):
-        yield NumbersThere("stdout", "", rows)
 
 
 def _left(line: ProgramLine, folder: Path) -> Left:

@@ -11,8 +11,15 @@ from repro.digest import digest
 from repro.errors import StoreError
 from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.judging.document import ArmPart, Document, HistoryPart, Provenance, Result
-from repro.registry.verdict_log import SHOWN, VerdictLog, identity, since
-from repro.registry.verdicts import KeptArm, KeptNumber, VerdictEntry
+from repro.registry.verdicts import (
+    SHOWN,
+    KeptArm,
+    KeptNumber,
+    VerdictEntry,
+    VerdictLog,
+    identity,
+    since,
+)
 from repro.specs.claim import Claim
 from repro.store.run_store import RunStore
 

@@ -83,11 +83,16 @@ class LowRank:
         before = len(self.basis)
         allowed = self.tolerance * _squares(block)
         coordinates, residual = self._split(block)
+        few = self.whole or len(self.gram)
+        most = self.vectors if few else min(self.vectors, int(FEWER * len(block)))
         for _ in range(ROUNDS):
             if _squares(residual) <= allowed:
                 break
-            most = self._most(len(block)) - len(self.basis)
-            self._grow(_directions(residual, allowed / 2, most))
+            new = _directions(residual, allowed / 2, most - len(self.basis))
+            for _ in range(2):  # rounding is taken out of them twice
+                new = new - (new @ self.basis.T) @ self.basis
+                new = np.linalg.qr(new.T)[0].T
+            self.basis = np.concatenate([self.basis, new])
             coordinates, residual = self._split(block)
         else:
             raise ManyDirectionsError
@@ -101,19 +106,6 @@ class LowRank:
         """Coordinates (M, R) in the basis, and what is left out of the rows (M, V)."""
         coordinates = block @ self.basis.T
         return coordinates, block - coordinates @ self.basis
-
-    def _most(self, rows: int) -> int:
-        """How many vectors the basis may have, with a block of so many rows."""
-        if len(self.gram) or self.whole:
-            return self.vectors
-        return min(self.vectors, int(FEWER * rows))
-
-    def _grow(self, new: Array) -> None:
-        """Add unit vectors (R, V); rounding is taken out of them twice."""
-        for _ in range(2):
-            new = new - (new @ self.basis.T) @ self.basis
-            new = np.linalg.qr(new.T)[0].T
-        self.basis = np.concatenate([self.basis, new])
 
     def singular_values(self) -> Array:
         """Those of the rows without what was left out, falling, as many as the basis has."""

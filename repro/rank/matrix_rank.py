@@ -19,10 +19,10 @@ from repro.rank.reduction import (
     Rows,
     reduce_rows,
     reduction_for,
+    refuse_without_memory,
+    vectors_for,
 )
-from repro.rank.rereading import SameRows
-from repro.rank.resume import SavedReading
-from repro.rank.room import refuse_without_memory, vectors_for
+from repro.rank.resume import SameRows, SavedReading
 from repro.rank.rounded import (
     BITS,
     COARSE,
@@ -177,7 +177,7 @@ def _checked(
     done, last = (checkpoint.rows, checkpoint.last) if checkpoint else (0, None)
     shown = last if first is None else first
     if shown is None:
-        raise _no_rows()
+        raise MatrixError("no rows\n  expected: a row per context\n  to do: add log-probabilities")
     known = asked.precision or (checkpoint.precision if checkpoint else "")
     used = known or _precision(read, shown)
     columns = shown.shape[-1]
@@ -364,10 +364,6 @@ def _refuse_numbers(chunk: Rows, row: int) -> None:
             f"float64\n  expected: log-probabilities, of a size from {1 / LARGEST:g} to "
             f"{LARGEST:g}\n  to do: correct what gives the rows"
         )
-
-
-def _no_rows() -> MatrixError:
-    return MatrixError("no rows\n  expected: a row per context\n  to do: add log-probabilities")
 
 
 def known_rank_of(columns: int) -> int:

@@ -80,27 +80,3 @@ def ranks_under_noise(
 
 def _effective(values: Spectrum, epsilons: Sequence[float]) -> dict[float, int]:
     return {epsilon: effective_rank(values, epsilon) for epsilon in epsilons}
-
-
-def noise_above(size: int, variance: float, limit: float) -> float:
-    """Expected number of singular values above ``limit`` of a matrix of noise, size x size.
-
-    By the quarter-circle law, from 0 to 2 sqrt(size variance), for a large ``size``.
-    """
-    edge = min(limit / float(np.sqrt(size * variance)), 2.0)
-    below = (edge * np.sqrt(4 - edge**2) / 2 + 2 * np.arcsin(edge / 2)) / np.pi
-    return float(size * (1 - below))
-
-
-def rank_under_noise(values: Spectrum, columns: int, variance: float, threshold: float) -> float:
-    """Expected rank of a square matrix with a few singular ``values``, plus white noise, by theory.
-
-    ``values`` that stand above the noise are k outliers, and the other singular values are those of
-    noise in the other ``columns`` - k dimensions, for large ``columns`` and small k (Parthiban et
-    al. 2021, supplement Tables 15 and 16: 10,000 columns, k = 10). ``threshold`` is relative to the
-    largest of ``values``.
-    """
-    outliers = values > np.sqrt(columns * variance)
-    limit = threshold * float(values[0])
-    noise = noise_above(columns - int(np.count_nonzero(outliers)), variance, limit)
-    return float(np.count_nonzero(values[outliers] > limit) + noise)

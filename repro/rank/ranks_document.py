@@ -42,19 +42,17 @@ def document_of(found: Ranks, epsilons: Sequence[float]) -> dict[str, Any]:
     if epsilons and (values := reduced.spectrum) is not None:
         known = map(float, curve_tolerances(found.threshold, reduced.least))
         tolerances = [t for t in known if reduced.certain([t])]
+        places, shares = share_places(len(values)), cumulative_share(values)
         document |= {
             "tenth": found.tenth,
             **without_threshold(values, epsilons),
             "curve": {"tolerances": tolerances, "ranks": reduced.ranks(tolerances)},
-            "cumulative": _cumulative(values),
+            "cumulative": {
+                "first": places.tolist(),
+                "share": [float(shares[k - 1]) for k in places],
+            },
         }
     return document
-
-
-def _cumulative(values: Spectrum) -> dict[str, Any]:
-    """What share of the sum of all singular values the first of them hold."""
-    places, shares = share_places(len(values)), cumulative_share(values)
-    return {"first": places.tolist(), "share": [float(shares[k - 1]) for k in places]}
 
 
 def without_threshold(values: Spectrum, epsilons: Sequence[float]) -> dict[str, Any]:

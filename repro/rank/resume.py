@@ -97,7 +97,16 @@ class SavedReading:
         ):
             parts = (saved[name] for name in saved.files)
             if self.reduction in SYMMETRIC:
-                self.state = _joined(parts, len(self.last))
+                columns = len(self.last)
+                matrix = np.zeros((columns, columns), order="F")
+                for place in _lower(matrix):
+                    part = next(parts, None)
+                    if part is None or part.shape != place.shape:
+                        raise ValueError(OTHERS)
+                    place[:] = part
+                if next(parts, None) is not None:
+                    raise ValueError(OTHERS)
+                self.state = matrix
             else:
                 self.state = _parts_of(self.reduction, tuple(parts), len(self.last))
 
@@ -159,11 +168,6 @@ class SavedReading:
         """Whether all that was read is worth a save, too."""
         return not self.optional or self.rows > 0 or self.due
 
-    def _parts(self, state: Any) -> Iterable[Row]:
-        if self.reduction in SYMMETRIC:
-            return _lower(state)
-        return state.state if self.reduction == "basis" else (state,)
-
     def keep(self, state: Any, rows: int, last: Row) -> None:
         """Save; MatrixError where the folder cannot be written, unless this is optional."""
         self.saved_at = time.monotonic()
@@ -183,8 +187,12 @@ class SavedReading:
             "reduction": self.reduction,
             "last": array_of(last).astype(np.float64).tolist(),
         }
+        if self.reduction in SYMMETRIC:
+            parts: Iterable[Row] = _lower(state)
+        else:
+            parts = state.state if self.reduction == "basis" else (state,)
         with self._file(rows).open("wb") as file:
-            np.savez(file, *map(array_of, self._parts(state)))
+            np.savez(file, *map(array_of, parts))
             file.flush()
             os.fsync(file.fileno())
         write_atomically(self.folder / PROGRESS, json.dumps(progress).encode())
@@ -200,19 +208,6 @@ def array_of(values: Any) -> Row:
 def _lower(matrix: Row) -> list[Row]:
     """The lower triangle of a matrix (V, V), some columns at a time, as rows."""
     return [matrix.T[start : start + COLUMNS, start:] for start in range(0, len(matrix), COLUMNS)]
-
-
-def _joined(parts: Iterator[Row], columns: int) -> Row:
-    """A matrix (V, V) from the parts of its lower triangle, which are read one after another."""
-    matrix = np.zeros((columns, columns), order="F")
-    for place in _lower(matrix):
-        part = next(parts, None)
-        if part is None or part.shape != place.shape:
-            raise ValueError(OTHERS)
-        place[:] = part
-    if next(parts, None) is not None:
-        raise ValueError(OTHERS)
-    return matrix
 
 
 def _parts_of(reduction: str, parts: tuple[Row, ...], columns: int) -> Any:
@@ -231,4 +226,42 @@ def same_row(row: Any, last: Row) -> bool:
     row = array_of(row)
     return row.shape == last.shape and np.allclose(
         row, last, rtol=CLOSE, atol=CLOSE, equal_nan=True
+    )
+
+
+class SameRows:
+    """Reads as ``read`` does, and knows again what it gave.
+
+    Raises MatrixError where the last row that was read is another one later, or none, and where
+    there are more or fewer rows than before.
+    """
+
+    def __init__(self, read: Callable[[int], Iterable[Row]]) -> None:
+        self.read = read
+        self.rows = 0
+        self.last: Row | None = None
+        self.ended = False
+
+    def __call__(self, start: int) -> Iterator[Row]:
+        at = start
+        for chunk in self.read(start):
+            known = self.rows - 1 - at
+            at += len(chunk)
+            here = 0 <= known < len(chunk)
+            if here and self.last is not None and not same_row(chunk[known], self.last):
+                raise _other(f"row {self.rows:,} is another one when it is read again")
+            if at > self.rows:
+                if self.ended:
+                    raise _other(f"{self.rows:,} rows at first, and more when they are read again")
+                self.rows, self.last = at, np.array(chunk[-1])
+            yield chunk
+        if at < self.rows and start < self.rows:
+            raise _other(f"{self.rows:,} rows at first, and {at:,} when they are read again")
+        self.ended = True
+
+
+def _other(mistake: str) -> MatrixError:
+    return MatrixError(
+        f"{mistake}\n  expected: the same rows in each reading\n"
+        "  to do: set the seed of what is random where the reading begins"
     )

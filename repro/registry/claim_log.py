@@ -413,15 +413,13 @@ def _first(error: ValidationError) -> str:
 def _repeats(look: Look, last: Look) -> bool:
     """Whether a look says again what the last one said: all but number and time is the same."""
     known = {"number": last.number, "time": last.time, "results": last.results}
-    return look.model_copy(update=known) == last and _alike(look.results, last.results)
-
-
-def _alike(results: Numbers, others: Numbers) -> bool:
-    """Whether results are the same up to round-off."""
-    return results.keys() == others.keys() and all(
-        numbers.keys() == others[name].keys()
-        and all(_close(value, others[name][key]) for key, value in numbers.items())
-        for name, numbers in results.items()
+    return look.model_copy(update=known) == last and (
+        look.results.keys() == last.results.keys()
+        and all(
+            numbers.keys() == last.results[name].keys()
+            and all(_close(value, last.results[name][key]) for key, value in numbers.items())
+            for name, numbers in look.results.items()
+        )
     )
 
 

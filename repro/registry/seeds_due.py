@@ -54,20 +54,15 @@ def nights(claim: Claim, looks: Sequence[Look]) -> dict[int, Look]:
     first judgement counts: nobody can judge a night until it fits.
     """
     found: dict[int, Look] = {}
-    for look in looks:
-        found.setdefault(_night(claim, look), look)
+    for look in looks:  # which sees all nights until that of the last seed in it
+        last = {name: max(arm.replicates) for name, arm in look.arms.items() if arm.replicates}
+        blocks = [
+            (last[name] - claim.arms[name].first_seed) // claim.seeds.plan
+            for name in claim.trained
+            if name in last
+        ]
+        found.setdefault(max(blocks, default=0), look)
     return found
-
-
-def _night(claim: Claim, look: Look) -> int:
-    """The block of the last seed that was looked at; a look sees all nights until then."""
-    last = {name: max(arm.replicates) for name, arm in look.arms.items() if arm.replicates}
-    blocks = [
-        (last[name] - claim.arms[name].first_seed) // claim.seeds.plan
-        for name in claim.trained
-        if name in last
-    ]
-    return max(blocks, default=0)
 
 
 def _last_night(claim: Claim, looks: Sequence[Look]) -> int:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 
 from repro.judging import reason
-from repro.judging.document import (
-    Canary,
-    Document,
-)
+from repro.judging.document import Canary, Document
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
 from repro.report.lookups import decisive, title_of

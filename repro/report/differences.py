@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from repro.judging.document import ArmPart, Document
 from repro.judging.history import entry_of
-from repro.registry.verdicts import Change, KeptNumber, VerdictEntry, changes, same_number
+from repro.registry.verdicts import KeptNumber, VerdictEntry, changes, same_number
 from repro.report.flips import shown_number
 
 Subject = Literal["verdict", "numbers", "evidence", "claim", "versions", "other"]
@@ -31,31 +31,23 @@ class ReportDifference:
 def differences(first: Document, second: Document) -> list[ReportDifference]:
     """All that differs, but for when and where; none where two reports say the same."""
     before, now = entry_of(first, {}), entry_of(second, {})
-    changed = changes(before, now)
     found = [
         *(ReportDifference("verdict", text) for text in _verdict(first, second)),
         *(ReportDifference("numbers", text) for text in _numbers(before, now)),
         *(
-            ReportDifference("evidence", text)
-            for text in _texts(changed, ("runs", "input", "family"))
+            ReportDifference("evidence", each.text)
+            for each in changes(before, now)
+            if each.kind in ("runs", "input", "family")
         ),
         *(ReportDifference("evidence", text) for text in _values(first, second)),
         *(ReportDifference("claim", text) for text in _claim(first, second)),
         *(ReportDifference("versions", text) for text in _versions(before, now)),
     ]
-    names = [name for name in Document.model_fields if name not in TOLD]
-    others = [name for name in names if getattr(first, name) != getattr(second, name)]
-    quiet = [name for name in TOLD - {"provenance"} if not found and _differs(first, second, name)]
-    more = ", ".join([*others, *sorted(quiet)])
+    names = (name for name in Document.model_fields if name not in TOLD)
+    quiet = [] if found else sorted(TOLD - {"provenance"})
+    differing = (name for name in (*names, *quiet) if getattr(first, name) != getattr(second, name))
+    more = ", ".join(differing)
     return [*found, ReportDifference("other", more)] if more else found
-
-
-def _differs(first: Document, second: Document, name: str) -> bool:
-    return bool(getattr(first, name) != getattr(second, name))
-
-
-def _texts(changed: Sequence[Change], kinds: Sequence[str]) -> list[str]:
-    return [each.text for each in changed if each.kind in kinds]
 
 
 def _verdict(first: Document, second: Document) -> Iterator[str]:

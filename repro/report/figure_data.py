@@ -12,13 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from repro.expectations.base import LimitPart, Point
-from repro.judging.document import (
-    ArmPart,
-    Document,
-    MeasurementPart,
-    Result,
-    SummaryPart,
-)
+from repro.judging.document import ArmPart, Document, MeasurementPart, Result, SummaryPart
 from repro.report import lookups, palette
 from repro.report.blocks import (
     DotPanel,

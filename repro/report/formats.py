@@ -38,7 +38,7 @@ FORMATS: Table[ReportFormat] = Table(
         "html": "repro.report.html:HTML",
         "pdf": "repro.report.pdf:PDF",
         "json": "repro.report.write:JSON",
-        "values": "repro.report.values:VALUES",
+        "values": "repro.report.write:VALUES",
         "junit": "repro.report.junit:JUNIT",
     },
 )

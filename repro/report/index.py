@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from math import prod
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import quote
 
+from pydantic import TypeAdapter, ValidationError
+
+from repro import kept
+from repro.files import read_bytes
 from repro.judging import reason
 from repro.judging.document import Document, Result, SourcePart
 from repro.report import badges, lookups
@@ -328,3 +335,40 @@ def chance(lines: Sequence[Line]) -> str:
         f"claims were false, up to {false} would be expected to come out as CONFIRMED all the "
         f"same, and at least one with a chance of up to {fmt.share(some, 2)}."
     )
+
+
+KIND = "lines"
+
+
+class KeptLines:
+    """The lines of the reports below a folder; ``limit`` is in bytes of what ``read`` reads."""
+
+    def __init__(self, folder: Path, limit: int, read: Callable[[Path], Document]) -> None:
+        self._folder, self._limit, self._read = folder, limit, read
+        self._before = kept.read(KIND, folder)
+        self._now: dict[str, Any] = {}
+        self._form = TypeAdapter(Line)
+
+    def line(self, path: Path, link: str) -> Line:
+        """The line of the report ``path``, which leads to ``link``; raises what ``read`` raises."""
+        key = self._key(path, link)
+        with suppress(KeyError, ValidationError):
+            found = self._form.validate_python(self._before[key])
+            self._now[key] = self._before[key]
+            return found
+        row = line(self._read(path), link)
+        if key and self._key(path, link) == key:  # it is what was read
+            self._now[key] = self._form.dump_python(row, mode="json")
+        return row
+
+    def write(self) -> None:
+        """Keep those that were asked for."""
+        if self._now != self._before:
+            kept.write(KIND, self._folder, self._now)
+
+    def _key(self, path: Path, link: str) -> str:
+        """The link, the place and the digest of its content; empty where it cannot be read."""
+        with suppress(OSError):
+            content = hashlib.sha256(read_bytes(path, self._limit)).hexdigest()
+            return f"{link} {path.relative_to(self._folder)} {content}"
+        return ""

@@ -29,8 +29,15 @@ def junit(document: Document) -> str:
     verdict, place = document.verdict, f"{document.claim.id}.{document.scale.name}"
     found, message = _compared(verdict, verdict)
     failure = None if verdict.as_expected else ("failure", found, message)
+    reason = f": {verdict.validity_reason}" if verdict.validity_reason else ""
+    controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
+    chips = [f"{chip.label}: {chip.badge.word}" for chip in badges.cautions(document)]
     cases = [
-        ("validity and controls", _checks_said(document), None),
+        (
+            "validity and controls",
+            "; ".join([f"{verdict.validity}{reason}", *controls, *chips]),
+            None,
+        ),
         ("verdict of the claim", message, failure),
         *(_expectation(document, result) for result in lookups.decisive(document)),
     ]
@@ -86,14 +93,6 @@ def _text(place: str, cases: Iterable[Case]) -> str:
 
 def _shown(text: str) -> str:
     return fmt.unbroken(fmt.clean(text))
-
-
-def _checks_said(document: Document) -> str:
-    verdict = document.verdict
-    reason = f": {verdict.validity_reason}" if verdict.validity_reason else ""
-    controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
-    chips = [f"{chip.label}: {chip.badge.word}" for chip in badges.cautions(document)]
-    return "; ".join([f"{verdict.validity}{reason}", *controls, *chips])
 
 
 def _compared(verdict: VerdictPart, part: VerdictPart | Result) -> tuple[str, str]:

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from repro.expectations.base import IntervalPart
-from repro.judging.document import (
-    ArmPart,
-    Document,
-    MeasurementPart,
-    Result,
-    SummaryPart,
-)
+from repro.judging.document import ArmPart, Document, MeasurementPart, Result, SummaryPart
 from repro.report.palette import ARMS
 from repro.schema import numbers as fmt
 from repro.trainers.measurement import MeasurementSpec

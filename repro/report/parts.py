@@ -71,8 +71,11 @@ def _merged(document: Document) -> list[Alike]:
     """Parts that differ in one arm alone, and read the same, stand together."""
     found: list[tuple[object, list[Result]]] = []
     for result in lookups.decisive(document):
+        text = result.statement
+        for arm in result.arms:
+            text = text.replace(lookups.arm_label(document, arm), "\0")
         reads = (
-            _without_arms(document, result), result.measurement, _found(document, result),
+            text, result.measurement, _found(document, result),
             result.conclusion, [(limit.label, limit.value) for limit in result.limits],
         )  # fmt: skip
         fitting = (each for key, each in found if key == reads and _one_arm_differs(each, result))
@@ -90,13 +93,6 @@ def _one_arm_differs(alike: Sequence[Result], other: Result) -> bool:
         for each in alike
     ]
     return len(places[0]) == 1 and all(each == places[0] for each in places)
-
-
-def _without_arms(document: Document, result: Result) -> str:
-    text = result.statement
-    for arm in result.arms:
-        text = text.replace(lookups.arm_label(document, arm), "\0")
-    return text
 
 
 def _claim(document: Document, alike: Alike) -> str:
@@ -199,11 +195,7 @@ def _table(document: Document, rows: Sequence[Alike]) -> Parts | None:
         group = groups.setdefault((key, scale), PartGroup(name if row.axis else "", ()))
         groups[key, scale] = replace(group, rows=(*group.rows, row))
     found = tuple(groups.values())
-    return Parts(found, _note(document, [result for alike in rows for result in alike]))
-
-
-def _note(document: Document, results: Sequence[Result]) -> str:
-    """One line: what is drawn, and how often such tests err."""
+    results = [result for alike in rows for result in alike]
     shaded = any(r.scale != "none" and r.claimed != "none" and r.limits for r in results)
     said = ["Shaded: what is claimed; dashed: its limit."] if shaded else []
-    return " ".join(filter(None, [*said, fmt.sentence(badges.error_rate(document))]))
+    return Parts(found, " ".join(filter(None, [*said, fmt.sentence(badges.error_rate(document))])))

@@ -18,7 +18,6 @@ import typst
 from repro.files import template
 from repro.judging.document import Document
 from repro.report import palette
-from repro.report.blocks import ReportView
 from repro.report.figures import draw
 from repro.report.figures.bars import bars
 from repro.report.formats import ReportFormat, builtin
@@ -57,15 +56,6 @@ def compiler(document: Document, written: Sequence[ReportFormat]) -> typst.Compi
     """What sets the pages, in memory: a kill leaves nothing behind."""
     section = settings_and_methods(tidied(document), written)
     shown = replace(view(document), sections=(section,))
-    sources: Any = _sources(shown)
-    return typst.Compiler(sources, font_paths=[str(palette.fonts())], ignore_system_fonts=True)
-
-
-PDF = ReportFormat("report.pdf", pdf, label="PDF", with_links=pdf_with_links)
-
-
-def _sources(shown: ReportView) -> dict[str, bytes]:
-    """The files that Typst sets, by name: the template, its data, figures, intervals and icons."""
     texts: dict[str, str] = {}
     data = _printable(asdict(shown)) | {"palette": palette.PRINT, "drawings": {}, "bars": []}
     for figure in shown.figures():
@@ -82,7 +72,11 @@ def _sources(shown: ReportView) -> dict[str, bytes]:
     for icon, path in palette.ICONS.items():
         for tone in palette.TONES:
             texts[f"icon-{icon}-{tone}.svg"] = _icon(path, palette.PRINT[tone])
-    return {name: text.encode() for name, text in texts.items()}
+    sources: Any = {name: text.encode() for name, text in texts.items()}
+    return typst.Compiler(sources, font_paths=[str(palette.fonts())], ignore_system_fonts=True)
+
+
+PDF = ReportFormat("report.pdf", pdf, label="PDF", with_links=pdf_with_links)
 
 
 def _in_face(drawing: str) -> str:

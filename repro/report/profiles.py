@@ -12,14 +12,7 @@ from statistics import fmean, quantiles
 
 from repro.judging.document import ArmPart, Document, MeasurementPart
 from repro.report import lookups
-from repro.report.blocks import (
-    AnalysisRow,
-    EffectAxis,
-    Figure,
-    LinePlot,
-    Lines,
-    SpecificationPlot,
-)
+from repro.report.blocks import AnalysisRow, EffectAxis, Figure, LinePlot, Lines, SpecificationPlot
 from repro.schema import numbers as fmt
 
 
@@ -60,7 +53,11 @@ def by_task(document: Document) -> Figure | None:
     found = sorted(((fmean(a[t]) - fmean(b[t]), t) for t in a.keys() & b.keys()), reverse=True)
     if not found:
         return None
-    rows = tuple(_task_row(task, effect, measurement) for effect, task in found)
+    words = [fmt.plus(effect, measurement.digits) for effect, _ in found]
+    rows = tuple(
+        AnalysisRow(task, word, "plain", effect, None, "", declared=False)
+        for (effect, task), word in zip(found, words, strict=True)
+    )
     if len(rows) > TASKS:
         rows = (*rows[: TASKS // 2], *rows[-TASKS // 2 :])
     first, second = (arms[arm].label for arm in result.arms)
@@ -74,11 +71,6 @@ def by_task(document: Document) -> Figure | None:
     caption = f"One dot a task: the difference of the means over its seeds. {said}."
     shown = "; ".join(f"{row.label} {row.word}" for row in rows)
     return Figure("tasks", f"{title}. {said}: {shown}.", caption, plot)
-
-
-def _task_row(task: str, effect: float, measurement: MeasurementPart) -> AnalysisRow:
-    word = fmt.plus(effect, measurement.digits)
-    return AnalysisRow(task, word, "plain", effect, None, "", declared=False)
 
 
 Values = Mapping[str, Sequence[float]]

@@ -1,10 +1,13 @@
-"""Reports to files and back: each file is replaced in one step, and what a kill leaves is swept.
+"""Reports to files and back, as JSON and as a table of values.
 
-What nobody holds any more, and is not of this minute, is rubbish (``files.sweep``).
+Each file is replaced in one step, and what a kill leaves is swept: what nobody holds any more, and
+is not of this minute, is rubbish (``files.sweep``).
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -32,8 +35,7 @@ from repro.files import (
 from repro.judging.document import Document
 from repro.machine import cores
 from repro.report.formats import FORMATS, ReportFormat, builtin, page, rendered
-from repro.report.index import Line, index
-from repro.report.kept_lines import KeptLines
+from repro.report.index import KeptLines, Line, index
 from repro.report.markdown import listed
 
 FAILED = "failed.txt"
@@ -340,3 +342,29 @@ def alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def values(document: Document) -> str:
+    """A row for each value of a finished run, as `repro verify --results` reads them.
+
+    ``task`` is a column where runs have one. A cell that a spreadsheet would take for a formula
+    begins with an apostrophe.
+    """
+    tasks = any(arm.tasks for arm in document.arms)
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["arm", *(["task"] if tasks else []), "seed", "measurement", "value"])
+    for arm in document.arms:
+        for run in arm.replicates:
+            for key, value in sorted(run.values.items()):
+                task = [_harmless(run.task)] if tasks else []
+                cells = [_harmless(arm.id), *task, run.number, _harmless(key), repr(value)]
+                rows.writerow(cells)
+    return out.getvalue()
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+VALUES = ReportFormat("values.csv", lambda document: values(document).encode(), label="Values")

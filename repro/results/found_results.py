@@ -18,13 +18,7 @@ from repro.results.file_forms import forms_of_chart
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused, unfit
 from repro.results.importer import FilesRead
 from repro.results.log_runs import pattern_of
-from repro.results.measures import (
-    measure_of,
-    measured,
-    no_arms,
-    refuse_lacking,
-    refuse_percent,
-)
+from repro.results.measures import measure_of, measured, no_arms, refuse_lacking, refuse_percent
 from repro.results.path_names import number_in_paths, parts_of, year_in_paths
 from repro.results.readings import DIVERGED, TASK, value_of
 from repro.results.roles import whole
@@ -172,7 +166,12 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     if forms[0].log and forms[0].arm:
         _import_logs(results, forms, base)
     if key:
-        _keep_task(results, key, only)
+        results.said.append(f"of the field '{key}' only '{only}'")
+        results.table = ""
+        results.imports = {
+            arm: {**declared, "where": {**declared.get("where", {}), key: only}}
+            for arm, declared in results.imports.items()
+        }
     results.said.append(_what_rows_are(results))
     return results
 
@@ -186,16 +185,6 @@ def _what_rows_are(results: FoundResults) -> str:
         return f"{many} per arm, {results.each}"
     tasks = number_of(len(results.tasks), "task")
     return f"{many} per arm and task, {results.each}; {tasks}, by '{results.task}'"
-
-
-def _keep_task(results: FoundResults, key: str, only: str) -> None:
-    """A claim that reads the results reads those of one task alone."""
-    results.said.append(f"of the field '{key}' only '{only}'")
-    results.table = ""
-    results.imports = {
-        arm: {**declared, "where": {**declared.get("where", {}), key: only}}
-        for arm, declared in results.imports.items()
-    }
 
 
 def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:

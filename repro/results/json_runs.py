@@ -349,21 +349,18 @@ def known_form(text: str) -> list[Row] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(document, dict):
-        return _of_sacred(document)
+        points: Points = {}
+        for name, series in document.items():
+            steps, values = (_listed(series, key) for key in ("steps", "values"))
+            if steps is None or values is None or len(steps) != len(values):
+                return None
+            if not all(type(step) is int for step in steps):
+                return None
+            points[name] = [
+                (step, _number(value)) for step, value in zip(steps, values, strict=True)
+            ]
+        return rows_of(points) if points else None
     return _of_helm(document) if isinstance(document, list) else None
-
-
-def _of_sacred(document: Mapping[str, Any]) -> list[Row] | None:
-    """`{"loss": {"steps": [0, 1], "values": [3.1, 2.9], "timestamps": [...]}}`."""
-    points: Points = {}
-    for name, series in document.items():
-        steps, values = (_listed(series, key) for key in ("steps", "values"))
-        if steps is None or values is None or len(steps) != len(values):
-            return None
-        if not all(type(step) is int for step in steps):
-            return None
-        points[name] = [(step, _number(value)) for step, value in zip(steps, values, strict=True)]
-    return rows_of(points) if points else None
 
 
 def _listed(series: Any, key: str) -> list[Any] | None:
@@ -390,15 +387,11 @@ def _of_helm(document: list[Any]) -> list[Row] | None:
         if not isinstance(each, dict) or not isinstance(name := each.get("name"), dict):
             return None
         if isinstance(each.get("mean"), int | float):
-            if (called := _name(name)) in row:
+            parts = [name.get(key) for key in ("name", "split", "sub_split")]
+            changed = name.get("perturbation")
+            if isinstance(changed, dict):
+                parts += [changed.get("name"), changed.get("computed_on")]
+            if (called := ".".join(str(part) for part in parts if part)) in row:
                 raise ValueError(f"'{called[:80]}' stands there twice")
             row[called] = _number(each["mean"])
     return [row] if row else None
-
-
-def _name(name: Mapping[str, Any]) -> str:
-    parts = [name.get(key) for key in ("name", "split", "sub_split")]
-    changed = name.get("perturbation")
-    if isinstance(changed, dict):
-        parts += [changed.get("name"), changed.get("computed_on")]
-    return ".".join(str(part) for part in parts if part)

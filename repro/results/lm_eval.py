@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -51,7 +51,16 @@ class LmEval(Importer):
                 asked = {key: self.where[key] for key in ("task",) if key in self.where}
                 yield FoundRun(place, {**asked, **said}, [])
                 continue
-            document = _document(digests.read(path, root), path)
+            content = digests.read(path, root)
+            try:
+                document = json_object(content)
+            except ValueError as error:
+                raise DataError(f"{path}: holds what is no JSON: {error}") from error
+            if document is None or not isinstance(document.get(RESULTS), dict):
+                raise DataError(
+                    f"{path}: has no results of tasks\n  expected: a results_DATE.json of lm-eval\n"
+                    "  to do: check `path`"
+                )
             results = document.pop(RESULTS)
             document.pop("configs", None)  # those of all tasks, with their prompts
             fields = dict(flat(document))
@@ -60,20 +69,6 @@ class LmEval(Importer):
                 row = numbers_in(dict(flat(values)) if isinstance(values, dict) else {})
                 every = {**fields, "task": task, **said}
                 yield FoundRun(f"{place}, task {task}", every, [row], when=when)
-
-
-def _document(content: bytes, path: Path) -> dict[str, Any]:
-    """The file; DataError where it is none of lm-eval."""
-    try:
-        found = json_object(content)
-    except ValueError as error:
-        raise DataError(f"{path}: holds what is no JSON: {error}") from error
-    if found is None or not isinstance(found.get(RESULTS), dict):
-        raise DataError(
-            f"{path}: has no results of tasks\n  expected: a results_DATE.json of lm-eval\n"
-            "  to do: check `path`"
-        )
-    return found
 
 
 def _forms(names: Sequence[str]) -> tuple[Form, ...]:

@@ -13,7 +13,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any, Final, Self
 
 from repro.errors import DataError
@@ -43,12 +42,7 @@ class PatternRows:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._search is not None:
             self._search.kill()  # which also ends the wait of a line that it does not take
         with self._telling:

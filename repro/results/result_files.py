@@ -18,21 +18,9 @@ from repro.results.file_forms import ways_of_files
 from repro.results.forms import FoundRun, ResultsThere, RunEnd, Way
 from repro.results.importer import FilesRead, Stepped
 from repro.results.json_runs import known_form
-from repro.results.paths import (
-    ColumnPattern,
-    PathPattern,
-    column_expression,
-    matching,
-)
+from repro.results.paths import ColumnPattern, PathPattern, column_expression, matching
 from repro.results.pattern_rows import PatternRows
-from repro.results.readings import (
-    EXPECTED_STATES,
-    STATE_COLUMNS,
-    STATES,
-    RunState,
-    short,
-    state_of,
-)
+from repro.results.readings import EXPECTED_STATES, STATE_COLUMNS, STATES, RunState, short, state_of
 from repro.results.series import (
     FORMS,
     LARGEST,
@@ -165,7 +153,10 @@ class Files(Stepped):
             )
         else:
             if form == "csv":
-                _no_export(records, path)
+                found = wandb_export(records[0].keys() if records else ())
+                if found is not None:
+                    mistake, expected, advice = found
+                    raise DataError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
             said = {} if form == "csv" else _in_every(records)
             yield RunInFile("", said, _series(records, path))
 
@@ -230,22 +221,17 @@ def _rows_inside(records: list[Record], name: str, path: Path) -> list[Row]:
 
 def _runs_in_rows(records: list[Record], path: Path) -> Iterator[RunInFile]:
     """A run per row, which may say in a column how it ended."""
-    columns = _state_columns(records)
-    for number, record in enumerate(records, start=1):
-        said = (_state(record, name, path, number) for name in columns)
-        worst = min(said, key=WORST_FIRST.index, default=WORST_FIRST[-1])
-        yield RunInFile(f", row {number}", record, [numbers_in(record)], ENDS[worst])
-
-
-def _state_columns(records: list[Record]) -> list[str]:
-    """Those called `state` or `status` in which some row has a state that a run may have."""
     names = dict.fromkeys(name for record in records for name in record)
-    return [
+    columns = [
         name
         for name in names
         if name.casefold() in STATE_COLUMNS
         and any(state_of(record.get(name, "")) for record in records)
     ]
+    for number, record in enumerate(records, start=1):
+        said = (_state(record, name, path, number) for name in columns)
+        worst = min(said, key=WORST_FIRST.index, default=WORST_FIRST[-1])
+        yield RunInFile(f", row {number}", record, [numbers_in(record)], ENDS[worst])
 
 
 def _state(record: Record, name: str, path: Path, number: int) -> RunState:
@@ -278,14 +264,6 @@ def _runs_in_columns(records: list[Record], expected: str, path: Path) -> Iterat
             both = ({names[0]: each[names[0]], "value": each[name]} for each in records)
             rows = [row for row in map(numbers_in, both) if "value" in row]
             yield RunInFile(f", column '{name}'", dict(found.groupdict()), rows)
-
-
-def _no_export(records: list[Record], path: Path) -> None:
-    """DataError for a CSV of W&B, whose rows or columns are runs: it is not the file of one run."""
-    found = wandb_export(records[0].keys() if records else ())
-    if found is not None:
-        mistake, expected, advice = found
-        raise DataError(f"{path}: {mistake}\n  expected: {expected}\n  to do: {advice}")
 
 
 def _text(content: bytes, path: Path) -> str:

@@ -92,22 +92,18 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
     for key in rows.keys(told):
         role = role_of(key)
         if role in PART:
-            raise _are_parts(rows, key, WHAT[str(role)])
+            why = WHAT[str(role)]
+            values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
+            mistake = f"no seeds are named, and '{key}' tells rows apart ({named(values)}): {why}"
+            advice = "--unit FIELD names the field of the run, over which they are averaged; "
+            advice += f"{_as_seed(key, values)} says that each is a run of its own"
+            advice = _one_phase(rows, key) or advice
+            raise refused(rows.path, mistake, "runs that differ by their seed", advice)
         counted = role == "index" and numbered and number_like(rows.runs, key)
         if role == "measure" or counted or rows.of_task(key):
             continue
         if recurs(rows.cells(key), count, exactly=role == "time"):
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
-
-
-def _are_parts(rows: Rows, key: str, why: str) -> ClaimError:
-    """The error of rows that are parts of a run by the name of their field."""
-    values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
-    mistake = f"no seeds are named, and '{key}' tells rows apart ({named(values)}): {why}"
-    advice = "--unit FIELD names the field of the run, over which they are averaged; "
-    advice += f"{_as_seed(key, values)} says that each is a run of its own"
-    advice = _one_phase(rows, key) or advice
-    return refused(rows.path, mistake, "runs that differ by their seed", advice)
 
 
 def _as_seed(key: str, values: Collection[str]) -> str:

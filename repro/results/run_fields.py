@@ -13,14 +13,7 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused, unfit
-from repro.results.readings import (
-    DIVERGED,
-    EXPECTED_STATES,
-    RunState,
-    short,
-    state_of,
-    value_of,
-)
+from repro.results.readings import DIVERGED, EXPECTED_STATES, RunState, short, state_of, value_of
 from repro.results.roles import (
     NAMES,
     UNCOMPARED,
@@ -145,11 +138,9 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         if hints.arm not in known:
             raise no_field(path, hints.arm, known)
         return hints.arm
-    candidates = [
-        key
-        for key in known
-        if key not in told and key not in hints.fields and _may_be_arm(key) and _splits(runs, key)
-    ]
+    unlike = {*UNCOMPARED, "task", "measure"}  # roles whose names say something else
+    able = (key for key in known if key not in told and key not in hints.fields)
+    candidates = [key for key in able if role_of(key) not in unlike and _splits(runs, key)]
     if sure := surest(candidates, "arm"):
         return sure[0]
     texts = [key for key in candidates if not number_like(runs, key)]
@@ -166,12 +157,6 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         advice += "value: arm,seed,measurement,value"
         raise refused(path, mistake, "a field that names the arm of each run", advice)
     return choice[0] if choice else ""
-
-
-def _may_be_arm(key: str) -> bool:
-    """Whether a field is guessed to tell arms apart: its name says nothing else."""
-    role = role_of(key)
-    return role not in UNCOMPARED and role not in ("task", "measure")
 
 
 def _splits(runs: Sequence[FoundRun], key: str) -> bool:

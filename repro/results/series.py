@@ -241,15 +241,11 @@ def _as_numbers(records: list[Record], body: str, separator: str, said: dict[str
     if "%" in body:
         said["numbers with a percent sign are in percent"] = None
         if all({"measurement", "value"} <= each.keys() for each in records):
-            _plain(records, separator)
+            names, cells = ([each[key] for each in records] for key in ("measurement", "value"))
+            plain = plain_values(names, cells, separator)
+            for record, cell in zip(records, plain, strict=True):
+                record["value"] = cell
         refuse_mixed(records, odd=False)
-
-
-def _plain(records: Sequence[Record], separator: str) -> None:
-    """The values of a tidy table without their percent signs, where all of one name have one."""
-    names, cells = ([each[key] for each in records] for key in ("measurement", "value"))
-    for record, cell in zip(records, plain_values(names, cells, separator), strict=True):
-        record["value"] = cell
 
 
 def _names(header: Sequence[str]) -> list[str]:

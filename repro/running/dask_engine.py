@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar
 from repro.errors import EngineError, StoreError
 from repro.running.dask_cluster import (
     LOOK_SECONDS,
-    Offer,
     address_of,
     await_address,
     lack_of,
@@ -40,7 +39,7 @@ from repro.running.pool import WorkerLostError
 from repro.running.worker import Outcome
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import Device, trainer_of
+from repro.trainers.trainer import trainer_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -126,7 +125,10 @@ class DaskEngine(Engine):
         has_gpu = any(each.tasks("cuda") for each in self._offers)
         self.device = "cuda" if device == "cuda" or (device == "auto" and has_gpu) else "cpu"
         if scheduler:
-            self._say(_found(self._offers, self.at_once, self.device))
+            count, at_once = len(self._offers), self.at_once
+            there = f"{count} worker{'s' * (count > 1)}"
+            tasks = f"{at_once} task{'s' * (at_once > 1)} at once on {self.device}"
+            self._say(f"the dask cluster has {there} now: {tasks}")
         self._thread = threading.Thread(target=self._settle_all, daemon=True)
         self._thread.start()
 
@@ -345,13 +347,6 @@ class DaskEngine(Engine):
         if text not in self._told:
             self._told.add(text)
             self._tell(text)
-
-
-def _found(offers: Sequence[Offer], at_once: int, device: Device) -> str:
-    """What there is to begin with."""
-    workers = f"{len(offers)} worker{'s' * (len(offers) > 1)}"
-    tasks = f"{at_once} task{'s' * (at_once > 1)} at once on {device}"
-    return f"the dask cluster has {workers} now: {tasks}"
 
 
 def _await(futures: Sequence[Future[Any]]) -> None:

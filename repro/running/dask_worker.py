@@ -131,25 +131,20 @@ def answer(call: bytes, keys: list[str], where: str) -> bytes:
         if run.key != key:
             raise EngineError(f"a run has the key {run.key[:12]} here, and {key[:12]} there")
     for training in {run.training.digest(): run.training for run in runs}.values():
-        _refuse(training)
+        trainer = trainer_of(training)
+        package = trainer.package
+        if package is not None and package_version(package.name) == NOT_INSTALLED:
+            raise EngineError(package.needed)
+        try:
+            changed = trainer.changed_here(training)
+        except DataError as error:
+            changed = str(error).splitlines()[0]
+        if changed:
+            raise EngineError(f"not as where the claim was read: {changed}")
+        if lack := trainer.uninstalled(training):
+            raise EngineError(lack)
     value = function(*args, **kwargs)
     return pickle.dumps(tuple(_told(each, where) for each in value) if runs else value)
-
-
-def _refuse(training: Training) -> None:
-    """EngineError for what cannot be trained here, or would be another training."""
-    trainer = trainer_of(training)
-    package = trainer.package
-    if package is not None and package_version(package.name) == NOT_INSTALLED:
-        raise EngineError(package.needed)
-    try:
-        changed = trainer.changed_here(training)
-    except DataError as error:
-        changed = str(error).splitlines()[0]
-    if changed:
-        raise EngineError(f"not as where the claim was read: {changed}")
-    if lack := trainer.uninstalled(training):
-        raise EngineError(lack)
 
 
 def _told(outcome: Outcome, where: str) -> Outcome:

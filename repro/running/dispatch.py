@@ -32,7 +32,7 @@ from repro.running.progress import Reporter, Snapshot, Tracker, Watch, duration
 from repro.running.worker import Outcome, Status, halves, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.base import Training
-from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import trainer_of
 
 BUSY_SECONDS = 2.0
@@ -139,7 +139,9 @@ class Dispatch:
         ticker = threading.Thread(target=self._tick, daemon=True)
         ticker.start()
         try:
-            self._run(self._tasks)
+            read = [task for task in self._tasks if all(map(self._is_read, task.runs))]
+            self._work_off(read)  # before anything is trained
+            self._work_off([task for task in self._tasks if task not in read])
         finally:
             for future in self._pending:
                 future.cancel()
@@ -148,12 +150,6 @@ class Dispatch:
             with _QUIETLY:
                 self._report.stop()
         return self._outcomes
-
-    def _run(self, tasks: Sequence[Task]) -> None:
-        """Do the tasks; what is only to be read comes before anything is trained."""
-        read = [task for task in tasks if all(self._is_read(each) for each in task.runs)]
-        for part in (read, [task for task in tasks if task not in read]):
-            self._work_off(part)
 
     def _is_read(self, planned: PlannedRun) -> bool:
         """Whether a program that is run for it has left its record."""
@@ -246,7 +242,9 @@ class Dispatch:
                 continue
             outcomes = _result(future, task)
             if self._budget is not None:
-                self._budget.learn(self._store, _trained(task, outcomes))
+                keys = {each.key for each in outcomes if each.status == "trained"}
+                trained = [each.run for each in task.runs if each.run.key in keys]
+                self._budget.learn(self._store, trained)
             busy = {outcome.key for outcome in outcomes if outcome.status == "busy"}
             for outcome in outcomes:
                 if outcome.error in _FOR_ALL:
@@ -325,12 +323,6 @@ def _result(future: Future[tuple[Outcome, ...]], task: Task) -> tuple[Outcome, .
     kind = type(error).__name__
     status: Status = "postponed" if isinstance(error, OverBudgetError) else "failed"
     return tuple(Outcome(planned.run.key, status, str(error), kind) for planned in task.runs)
-
-
-def _trained(task: Task, outcomes: Sequence[Outcome]) -> list[RunSpec]:
-    """The runs of a task that were trained just now."""
-    keys = {outcome.key for outcome in outcomes if outcome.status == "trained"}
-    return [planned.run for planned in task.runs if planned.run.key in keys]
 
 
 def _words(outcome: Outcome) -> str:

@@ -26,13 +26,7 @@ from repro.running.budget import TimeBudget
 from repro.running.dispatch import Dispatch
 from repro.running.engine import Engine, Order, Pool, RunOptions
 from repro.running.grouping import make_tasks, own_gpus, pool_size, task_memory
-from repro.running.plan import (
-    has_diverged,
-    is_complete,
-    merged,
-    proofs,
-    remaining,
-)
+from repro.running.plan import has_diverged, is_complete, merged, proofs, remaining
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
 from repro.running.worker import Outcome
@@ -93,7 +87,7 @@ def execute(
     known, todo = _sorted(merged(plan), options.store)
     outcomes: list[Outcome] = []
     if todo:
-        tell = _say if report else _say_nothing
+        tell = _say if report else lambda _: None
         refuse_code(todo, allowed=options.allow_code, tell=tell)
         _refuse(options, budget)
         with _opened(options, todo, tell) as pool:
@@ -188,10 +182,6 @@ def _refuse(options: RunOptions, budget: TimeBudget | None) -> None:
         raise ClaimError(f"--budget: {why}")
 
 
-def _say_nothing(_: str) -> None:
-    pass
-
-
 def _say(text: str) -> None:
     """Say something before the reporter starts."""
     with suppress(OSError, ValueError, AttributeError):  # whatever became of stderr
@@ -253,7 +243,11 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
                 todo.append(planned)
                 again |= {key} if store.has_failed(key) else set()
                 if not trainer_of(planned.run.training).resumes(planned.run.training):
-                    _clear(store, planned)
+                    # it starts over: what killed processes have left of it goes
+                    store.clear_if_free(planned.run.key)
+                    source = trainer_of(planned.run.training).source(planned.run)
+                    if source is not None:
+                        OutputStore(store).clear_if_free(source.key)
                 continue
             store.tidy_if_free(key)
             known.append(Outcome(key, "diverged" if has_diverged(store, planned) else "reused"))
@@ -263,14 +257,6 @@ def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome],
             known.append(Outcome(key, "failed", str(error), type(error).__name__))
     todo.sort(key=lambda planned: planned.run.key in again)
     return known, sorted(todo, key=lambda planned: -remaining(store, planned).total)
-
-
-def _clear(store: RunStore, planned: PlannedRun) -> None:
-    """Remove what killed processes have left of a run that starts over."""
-    store.clear_if_free(planned.run.key)
-    source = trainer_of(planned.run.training).source(planned.run)
-    if source is not None:
-        OutputStore(store).clear_if_free(source.key)
 
 
 def _proven(plan: Iterable[PlannedRun], known: Iterable[Outcome]) -> set[str]:

@@ -14,13 +14,7 @@ from repro.running.plan import remaining
 from repro.store.run_store import RunStore
 from repro.trainers.devices import visible_gpus
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import (
-    PROCESS_MEMORY,
-    Device,
-    memory,
-    replicate_memory,
-    trainer_of,
-)
+from repro.trainers.trainer import PROCESS_MEMORY, Device, memory, replicate_memory, trainer_of
 
 
 @dataclass(frozen=True, slots=True)

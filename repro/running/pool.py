@@ -319,7 +319,10 @@ Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 def main(calls: int, life: int) -> None:
     """Serve calls until the parent closes the pipe or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _die_with_parent(life)
+    # it ends at once when the parent ends, even by SIGKILL, whatever it is busy with
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    threading.Thread(target=_watch, args=(life,), daemon=True).start()
     connection = Connection(calls)
     try:
         connection.send(READY)
@@ -344,13 +347,6 @@ def _answer(data: bytes) -> bytes:
     except Exception:  # noqa: BLE001 - pickling runs anybody's code
         data = pickle.dumps((False, RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
     return data
-
-
-def _die_with_parent(life: int) -> None:
-    """End at once when the parent ends, even by SIGKILL, whatever this process is busy with."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    threading.Thread(target=_watch, args=(life,), daemon=True).start()
 
 
 def _watch(life: int) -> None:

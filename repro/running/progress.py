@@ -226,7 +226,6 @@ class Tracker:
         self._ended.add(key)
 
     def snapshot(self) -> Snapshot:
-        """Look at the store."""
         now = self._clock()
         shares = {key: self._share(key) for key in self._costs if key not in self._ended}
         total = sum(each.total for each in self._costs.values()) or 1.0

@@ -39,30 +39,24 @@ def plain_scalar(text: str) -> Scalar:
     if _NOT_FINITE.fullmatch(text):
         raise ValueError(f"{text} is not a finite number", "a finite number", "write a number")
     if _INTEGER.fullmatch(text):
-        return _integer(text)
+        _refuse_long(text)
+        digits = text.lstrip("+-")
+        if digits[0] == "0" and digits.isdecimal() and len(digits) > 1:
+            raise ValueError(
+                f"the number {text} starts with a zero, which some readers take for octal",
+                "a number without leading zeros",
+                f'write {int(text)}, or "{text}" in quotes if it is a text',
+            )
+        return int(text, 0)
     if _FLOAT.fullmatch(text):
-        return _float(text)
+        _refuse_long(text)
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError(
+                f"{text} is too large", "a number below 1.8e308", "write a smaller one"
+            )
+        return value
     return text
-
-
-def _integer(text: str) -> int:
-    _refuse_long(text)
-    digits = text.lstrip("+-")
-    if digits[0] == "0" and digits.isdecimal() and len(digits) > 1:
-        raise ValueError(
-            f"the number {text} starts with a zero, which some readers take for octal",
-            "a number without leading zeros",
-            f'write {int(text)}, or "{text}" in quotes if it is a text',
-        )
-    return int(text, 0)
-
-
-def _float(text: str) -> float:
-    _refuse_long(text)
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text} is too large", "a number below 1.8e308", "write a smaller one")
-    return value
 
 
 def _refuse_long(text: str) -> None:

@@ -109,25 +109,6 @@ def read_embeddings(path: Path, vocabulary: Path | None, needed: Collection[str]
 
 
 def _of_array(path: Path, vocabulary: Path, needed: frozenset[str]) -> Embeddings:
-    array = _array(path)
-    expected = "the words of the rows, one a line"
-    content = content_of(vocabulary, LARGEST_VOCABULARY, EmbeddingsError, expected)
-    lines = content.decode("utf-8", errors="replace").removesuffix("\n").split("\n")
-    words = [line.strip() for line in lines]
-    if len(words) != len(array):
-        raise EmbeddingsError(
-            f"{vocabulary}: {len(words):,} words, and {path} has {len(array):,} rows\n"
-            "  expected: as many words as rows\n  to do: give the words of this array"
-        )
-    vectors: dict[str, Vector] = {}
-    for row, word in enumerate(words):
-        if word in needed and word not in vectors:
-            vectors[word] = np.asarray(array[row], dtype=np.float64)
-    return Embeddings(len(words), array.shape[1], vectors)
-
-
-def _array(path: Path) -> Any:
-    """The array of a file, mapped and not read; one of objects is refused, and never unpickled."""
     try:
         with opened(path), np.errstate(over="ignore"):
             array = np.lib.format.open_memmap(path, mode="r")
@@ -143,7 +124,20 @@ def _array(path: Path) -> Any:
             f"{path}: an array of {size}, type {array.dtype}\n"
             "  expected: numbers, a row per word\n  to do: save the embeddings, (V, E)"
         )
-    return array
+    expected = "the words of the rows, one a line"
+    content = content_of(vocabulary, LARGEST_VOCABULARY, EmbeddingsError, expected)
+    lines = content.decode("utf-8", errors="replace").removesuffix("\n").split("\n")
+    words = [line.strip() for line in lines]
+    if len(words) != len(array):
+        raise EmbeddingsError(
+            f"{vocabulary}: {len(words):,} words, and {path} has {len(array):,} rows\n"
+            "  expected: as many words as rows\n  to do: give the words of this array"
+        )
+    vectors: dict[str, Vector] = {}
+    for row, word in enumerate(words):
+        if word in needed and word not in vectors:
+            vectors[word] = np.asarray(array[row], dtype=np.float64)
+    return Embeddings(len(words), array.shape[1], vectors)
 
 
 def _of_text(path: Path, needed: frozenset[str]) -> Embeddings:

@@ -31,10 +31,10 @@ def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
             yield from names.unknown("measurement", (*steps, key), named)
         yield from names.unknown("arm", (*steps, "of"), expectation.of)
         yield from _same_arm(document, (*steps, "of"), expectation)
-    for position, canary in enumerate(file.canaries):
+    for position, control in enumerate(file.canaries):
         steps = ("canaries", position)
-        yield from names.unknown("measurement", (*steps, "measurement"), canary.measurement)
-        yield from names.unknown("arm", (*steps, "arms"), canary.named)
+        yield from names.unknown("measurement", (*steps, "measurement"), control.measurement)
+        yield from names.unknown("arm", (*steps, "arms"), control.named)
     for position, published in enumerate(file.published):
         steps = ("published", position)
         yield from names.unknown("expectation", (*steps, "expectation"), published.expectation)
@@ -46,7 +46,7 @@ def references(document: YamlDocument, file: ClaimFile) -> Iterator[Problem]:
         yield from _of_level(names, ("scales", scale), changes)
         yield from _made_of(names, ("scales", scale), changes.measurements)
     yield from _same_ids(document, "expectations", names.known["expectation"])
-    yield from _same_ids(document, "canaries", [canary.id for canary in file.canaries])
+    yield from _same_ids(document, "canaries", [control.id for control in file.canaries])
     if file.combine is not None:
         yield from _combined(names, file.expectations, file.combine)
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from pydantic import BaseModel
-
 from repro.errors import Problem
 from repro.evidence.base import DeclaredAt
 from repro.expectations.declared import ArmFacts, Context, Design, MeasurementFacts, Mistake
@@ -25,7 +23,13 @@ def _wrong_sizes(
     document: YamlDocument, steps: Steps, base: Expectation, sizes: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """What the override at ``steps`` of a claim changes, and cannot change."""
-    fields, allowed = type(base).model_fields, _sizes(type(base))
+    fields = type(base).model_fields  # the at_least of a ratio is a limit, too
+    allowed = [
+        key
+        for key, field in ExpectationOverride.model_fields.items()
+        if key in fields
+        and (key == "at_least" or bare(fields[key].annotation) == bare(field.annotation))
+    ]
     for key in sorted(sizes):
         if key not in allowed:
             mistake = f"kind '{base.kind}' has no '{key}' to override"
@@ -39,17 +43,6 @@ def _wrong_sizes(
             yield document.problem((*steps, key), mistake, expected, advice)
     for unfit in kind_of(base).unfit_sizes(sizes):
         yield document.problem((*steps, *unfit.keys), unfit.what, unfit.expected, unfit.advice)
-
-
-def _sizes(kind: type[BaseModel]) -> list[str]:
-    """What a scale may change of this kind: the keys that both have, with the same type."""
-    fields = kind.model_fields  # the at_least of a ratio is a limit, too
-    return [
-        key
-        for key, field in ExpectationOverride.model_fields.items()
-        if key in fields
-        and (key == "at_least" or bare(fields[key].annotation) == bare(field.annotation))
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -345,7 +345,11 @@ def copy_run(
         source.check(key)
     folder = make_run_folder(target.root, key, target.prepare())
     for name in _names(record, stored, bare=bare):
-        _copy(source.folder(key) / name, folder / name)
+        to = folder / name
+        data = None if exists(to) else read_bytes(source.folder(key) / name, LARGEST)
+        if data is not None:
+            make_folder(to.parent)
+            write_atomically(to, data)
     if there is None:
         document = record.model_copy(update={"without_weights": bare}).document()
         write_atomically(folder / RECORD, seal(document))
@@ -361,14 +365,6 @@ def _names(record: RunRecord, stored: list[StoredMeasurement], *, bare: bool) ->
         if not bare and each.arrays is not None:
             yield f"{name}.safetensors"
         yield f"{name}.json"
-
-
-def _copy(path: Path, to: Path) -> None:
-    """A file, unless it is there already; a provenance may be missing."""
-    data = None if exists(to) else read_bytes(path, LARGEST)
-    if data is not None:
-        make_folder(to.parent)
-        write_atomically(to, data)
 
 
 class OutputStore(RunStore):

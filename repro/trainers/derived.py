@@ -99,7 +99,8 @@ def with_derived(
     The second part names those that are no number: a ratio to 0, or one too large to compute with.
     What follows from a value that is not there is not there.
     """
-    found = {name: value for name, value in values.items() if not _derived(measurements.get(name))}
+    follows = {name for name, each in measurements.items() if each.made_of}
+    found = {name: value for name, value in values.items() if name not in follows}
     undefined = []
     for name, each in measurements.items():
         if isinstance(each, DerivedMeasurement) and all(part in found for part in each.made_of):
@@ -109,7 +110,3 @@ def with_derived(
             else:
                 found[name] = value
     return found, tuple(undefined)
-
-
-def _derived(measurement: MeasurementSpec | None) -> bool:
-    return measurement is not None and bool(measurement.made_of)

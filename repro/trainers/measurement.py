@@ -7,24 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    NamedTuple,
-    Protocol,
-    Self,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-)
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from repro.digest import digest
 from repro.errors import DataError
@@ -175,9 +160,15 @@ class MeasurementSpec(Spec):
 
         The key is empty where it is said of the whole measurement.
         """
-        if not self.taken_of(training):
+        if self.taken_of(training):
+            yield from self.misfits(training, whose)
+        else:
             mistake = f"{whose} is {training.noun}, which has no {self.kind}"
             yield "kind", (mistake, "what it has", "measure something else, or name other arms")
+
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """The same of a training that has it, and whose settings or corpus do not suit it."""
+        yield from ()
 
     def bound(self, training: Training) -> int | None:
         """The largest value that the structure of a model lets it have, where one is known."""
@@ -362,19 +353,31 @@ class OthersMeasurement(MeasurementSpec):
 
     @property
     def label(self) -> str:
-        """Where its class is."""
         return self.use or self.kind
 
 
-def unsuited_streams(
-    streams: int, training: Any, split: Split, whose: str
-) -> Iterator[tuple[str, Words]]:
-    """What to say of a `batch_size`: a text must fill its streams, and a dialog has none."""
-    if training.in_streams:
-        yield from too_many_streams("batch_size", streams, training, split, whose)
-    elif streams != 1:
-        mistake = f"batch_size changes nothing of {whose}: responses are read one by one"
-        yield "batch_size", (mistake, "no batch_size", "leave it out")
+class OfSplit(MeasurementSpec):
+    """A measurement of a split of the corpus, which is read in ``batch_size`` parallel streams."""
+
+    if TYPE_CHECKING:  # each has them, in the order of its keys
+        split: Split
+        batch_size: int
+
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """A text must fill its streams; responses are read one by one."""
+        if training.in_streams:
+            streams = self.batch_size
+            yield from too_many_streams("batch_size", streams, training, self.split, whose)
+        elif self.batch_size != 1:
+            mistake = f"batch_size changes nothing of {whose}: responses are read one by one"
+            yield "batch_size", (mistake, "no batch_size", "leave it out")
+
+    def same_elsewhere(self, other: MeasurementSpec) -> bool:
+        """All but the split is equal, and neither was trained on."""
+        if not isinstance(other, type(self)):
+            return False
+        held_out = "train" not in (self.split, other.split)
+        return held_out and self.model_copy(update={"split": other.split}) == other
 
 
 def too_many_streams(

@@ -75,11 +75,13 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
         "rank": "repro.trainers.language_model.measurements.rank:Rank",
         "flops": "repro.trainers.language_model.measurements.flops:Flops",
         "word_similarity": "repro.trainers.language_model.measurements.similarity:WordSimilarity",
-        "generalisation_gap": "repro.trainers.language_model.measurements.gap:GeneralisationGap",
+        "generalisation_gap": (
+            "repro.trainers.language_model.measurements.perplexity:GeneralisationGap"
+        ),
         "spectral": "repro.trainers.language_model.measurements.spectral:Spectral",
-        "noisy_rank": "repro.trainers.language_model.measurements.noisy_rank:NoisyRank",
+        "noisy_rank": "repro.trainers.language_model.measurements.changed_matrix:NoisyRank",
         "centred_spectrum": (
-            "repro.trainers.language_model.measurements.centred_spectrum:CentredSpectrum"
+            "repro.trainers.language_model.measurements.changed_matrix:CentredSpectrum"
         ),
         "pairwise_kl": "repro.trainers.language_model.measurements.pairwise_kl:PairwiseKl",
         "kl_from_truth": "repro.trainers.language_model.measurements.kl_from_truth:KlFromTruth",

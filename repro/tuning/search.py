@@ -176,7 +176,6 @@ class SearchPlan:
 
     @property
     def epochs(self) -> int:
-        """Epochs of all runs."""
         return sum(stage.epochs for stage in self.stages)
 
     @property
@@ -201,7 +200,17 @@ def plan_search(search: Search, *, workers: int | None = None) -> SearchPlan:
     Every stage is priced as if it began with the base; one without a grid by the dearest setting
     of the stage whose values it keeps. Raises SpecError for settings that do not fit together.
     """
-    plans = _counted(search)
+    plans = []
+    counts: list[int] = []
+    keep = None
+    for stage in search.spec.stages:
+        if stage.grid is not None:
+            counts = [len(values) for values in stage.grid.values()]
+        elif keep is not None:
+            counts = [min(keep, count) for count in counts]
+        settings = math.prod(counts) if stage.design == "cross" else 1 + sum(counts)
+        plans.append(StagePlan(stage.id, stage.design, settings))
+        keep = stage.keep
     if sum(plan.settings for plan in plans) <= max(search.spec.budget.settings, MOST_PRICED):
         plans = _priced(search, plans)
     return SearchPlan(search, tuple(plans), workers or cores())
@@ -229,22 +238,6 @@ def distinct(found: Sequence[Trial]) -> list[Trial]:
     for trial in found:
         first.setdefault(trial.digest, trial)
     return list(first.values())
-
-
-def _counted(search: Search) -> list[StagePlan]:
-    """The plans without their costs: how many trials each stage has at most."""
-    plans = []
-    counts: list[int] = []
-    keep = None
-    for stage in search.spec.stages:
-        if stage.grid is not None:
-            counts = [len(values) for values in stage.grid.values()]
-        elif keep is not None:
-            counts = [min(keep, count) for count in counts]
-        settings = math.prod(counts) if stage.design == "cross" else 1 + sum(counts)
-        plans.append(StagePlan(stage.id, stage.design, settings))
-        keep = stage.keep
-    return plans
 
 
 def _priced(search: Search, plans: Sequence[StagePlan]) -> list[StagePlan]:
@@ -342,7 +335,10 @@ def rows(tuned: Tuned) -> list[dict[str, str]]:
         {
             "rank": str(rank),
             "stage": each.trial.stage,
-            **{path: _shown(value) for path, value in _values(tuned, each).items()},
+            **{
+                path: ("" if value is None else json.dumps(value))
+                for path, value in _values(tuned, each).items()
+            },
             "valid_loss": f"{each.mean:.5f}" if each.losses else "",
             "sd": "" if each.sd is None else f"{each.sd:.5f}",
             "seeds": str(len(each.losses)),
@@ -427,10 +423,6 @@ def _values(tuned: Tuned, outcome: TrialOutcome) -> dict[str, Any]:
     paths = dict.fromkeys(p for stage in tuned.search.spec.stages for p in stage.grid or {})
     training = outcome.trial.configuration.training().model_dump(mode="json", exclude_none=True)
     return {path: value_at(training, path) for path in paths}
-
-
-def _shown(value: Any) -> str:
-    return "" if value is None else json.dumps(value)
 
 
 def _lines(data: dict[str, Any], indent: str = "") -> Iterator[str]:

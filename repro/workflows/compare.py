@@ -85,7 +85,11 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         if old is not None and old.claim.id == new.claim.id
         for line in _changed(old, new)
     ]
-    return ComparedResults(verified, (*drafts.said, _counted(results), *changed), files)
+    counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
+    unit = "seeds per arm and task" if results.tasks else "seeds per arm"
+    return ComparedResults(
+        verified, (*drafts.said, f"n, the {unit}: {', '.join(counts)}", *changed), files
+    )
 
 
 def _placed(comparison: CompareOptions) -> tuple[CompareOptions, FoundResults, Drafts]:
@@ -112,8 +116,29 @@ def _placed(comparison: CompareOptions) -> tuple[CompareOptions, FoundResults, D
 
 
 def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
-    results = _read(comparison)
-    return results, drafts_of(results, _asked(comparison))
+    try:
+        results = read_results(comparison.results, comparison.out, comparison.hints)
+    except DataError as error:  # also of a file that cannot be read: it was named to be judged
+        raise ClaimError(str(error)) from error
+    head = (
+        "Written by `repro compare` when these results were there: what it says of them is",
+        "exploratory. To declare it, correct what is not meant, say in `own` why it is claimed,",
+        "and judge results that nobody has seen: `repro verify` with this file.",
+    )
+    place = Path(os.path.relpath(comparison.out))
+    return results, drafts_of(
+        results,
+        DraftOptions(
+            comparison.better,
+            comparison.by,
+            WHY,
+            comparison.baseline,
+            own=WRITTEN_FROM_RESULTS,
+            head=head,
+            out=comparison.out,
+            ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
+        ),
+    )
 
 
 def _in_the_way(comparison: CompareOptions, drafts: Drafts) -> Path | None:
@@ -122,14 +147,6 @@ def _in_the_way(comparison: CompareOptions, drafts: Drafts) -> Path | None:
         return claim
     reports = (_taken(comparison, drafts, name) for name in drafts.claims)
     return next(filter(None, reports), None)
-
-
-def _read(comparison: CompareOptions) -> FoundResults:
-    """The results; ClaimError also for a file that cannot be read: it was named to be judged."""
-    try:
-        return read_results(comparison.results, comparison.out, comparison.hints)
-    except DataError as error:
-        raise ClaimError(str(error)) from error
 
 
 def _report(comparison: CompareOptions, claim_id: str) -> Path:
@@ -189,13 +206,6 @@ def _values(document: Document) -> dict[tuple[str, str, int, str], float]:
     }
 
 
-def _counted(results: FoundResults) -> str:
-    """How many runs of each arm have a value, per task, and how many diverged or are missing."""
-    counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
-    unit = "seeds per arm and task" if results.tasks else "seeds per arm"
-    return f"n, the {unit}: {', '.join(counts)}"
-
-
 def _count(runs: Sequence[FoundValue]) -> str:
     tasks = Counter(run.task for run in runs if run.value is not None)
     fewest = min(tasks.values(), default=0)
@@ -206,31 +216,3 @@ def _count(runs: Sequence[FoundValue]) -> str:
     said = " and ".join(f"{count} {word}" for word, count in lost.items() if count)
     shown = str(most) if fewest == most else f"{fewest} to {most}"
     return f"{shown} (and {said})" if said else shown
-
-
-def _asked(comparison: CompareOptions) -> DraftOptions:
-    head = (
-        "Written by `repro compare` when these results were there: what it says of them is",
-        "exploratory. To declare it, correct what is not meant, say in `own` why it is claimed,",
-        "and judge results that nobody has seen: `repro verify` with this file.",
-    )
-    return DraftOptions(
-        comparison.better,
-        comparison.by,
-        WHY,
-        comparison.baseline,
-        own=WRITTEN_FROM_RESULTS,
-        head=head,
-        out=comparison.out,
-        ending=_ending(comparison.out),
-    )
-
-
-def _ending(out: Path) -> str:
-    """What tells the claims of another folder from those of this one: the folder, by its name.
-
-    Reports lie below the id of their claim, and the store takes a second claim of one id for an
-    edit of the first.
-    """
-    place = Path(os.path.relpath(out))
-    return "" if place == Path() else f"_{name_of(str(place), before='in')}"

@@ -69,7 +69,14 @@ def _resources() -> Diagnosis:
 
 def _store(place: Path) -> Diagnosis:
     try:
-        runs, damaged = _runs(RunStore(place))
+        store = RunStore(place)
+        keys = list(store.keys())
+        damages: list[str] = []
+        for key in keys:
+            with noting_damage(damages):
+                if store.committed(key):
+                    store.see(key)
+        runs, damaged = len(keys), len(damages)
     except ReproError as error:
         return Diagnosis("problem", f"store {place}: {error}", "give another with --store")
     parent = next(p for p in (place, *place.parents) if p.exists())
@@ -83,17 +90,6 @@ def _store(place: Path) -> Diagnosis:
     if free < ROOM:
         return Diagnosis("problem", found, "make room, or give another place with --store")
     return Diagnosis("ok", found)
-
-
-def _runs(store: RunStore) -> tuple[int, int]:
-    """How many runs there are, and how many are seen to be damaged without reading weights."""
-    keys = list(store.keys())
-    damages: list[str] = []
-    for key in keys:
-        with noting_damage(damages):
-            if store.committed(key):
-                store.see(key)
-    return len(keys), len(damages)
 
 
 def _corpora(data: Path | None) -> Iterator[Diagnosis]:

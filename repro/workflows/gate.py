@@ -73,7 +73,12 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
     called after every look but the last, whose report alone is written. ClaimError for a claim
     that trains and has no e-process; else raises as ``verify_claims``.
     """
-    _refuse_fixed(claim)
+    if claim.trained and (claim.sequential is None or claim.sequential.looks):
+        raise ClaimError(
+            f"{claim.file}: a gate spends seeds until they decide, and this claim counts on a "
+            "fixed number of them\n  expected: sequential: {method: eprocess_t}\n"
+            "  to do: add that line and `seeds: {..., max: N}`, or judge all seeds by repro verify"
+        )
     seeds, late = 0, _declared_late(claim, options)
     while True:
         looked = replace(options, nightly=True, train=not late, write=False)
@@ -86,7 +91,9 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
         planned, more = seeds_of(document), not late and _open(claim, options)
         futile = bool(claim.trained) and not more and planned < _most(claim)
         word, why = _word(document, futile=futile)
-        if _is_late(document):
+        registration = document.registration
+        trained = any(arm.trained for arm in document.arms)
+        if trained and registration is not None and registration.state == "after":
             word, why = Word.UNUSABLE, _late(claim, document, options)
         elif claim.exploratory:
             word, why = Word.UNUSABLE, EXPLORATORY
@@ -103,27 +110,11 @@ def seeds_of(document: Document) -> int:
     return max(arm.planned or 0 for arm in document.arms)
 
 
-def _refuse_fixed(claim: Claim) -> None:
-    """ClaimError for a claim that trains a fixed number of seeds."""
-    if claim.trained and (claim.sequential is None or claim.sequential.looks):
-        raise ClaimError(
-            f"{claim.file}: a gate spends seeds until they decide, and this claim counts on a "
-            "fixed number of them\n  expected: sequential: {method: eprocess_t}\n"
-            "  to do: add that line and `seeds: {..., max: N}`, or judge all seeds by repro verify"
-        )
-
-
 def _declared_late(claim: Claim, options: Options) -> bool:
     """Whether it was declared, or changed, when results of it were there, or would be now."""
     registry = Registry(options.store, make=False)
     (now,) = with_seeds_due((claim,), registry, [])
     return bool(claim.trained) and registration_part(now, registry.past(now)).state == "after"
-
-
-def _is_late(document: Document) -> bool:
-    registration = document.registration
-    trained = any(arm.trained for arm in document.arms)
-    return trained and registration is not None and registration.state == "after"
 
 
 def _late(claim: Claim, document: Document, options: Options) -> str:

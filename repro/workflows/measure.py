@@ -93,10 +93,12 @@ def asked_of_claims(
     """
     registry = Registry(store, make=False)
     found: list[Asked] = []
+    asked = [each.key for each in with_sources(measurements)]
     for planned_claim in claims:
         claim = with_seeds_so_far(planned_claim, registry.history(planned_claim).looks)
         runs = claim.runs()
-        if not measurements or _declares(claim, measurements):
+        declared = {each.key for arm in claim.trained for each in claim.taken_of(arm).values()}
+        if not measurements or not declared.isdisjoint(asked):
             registry.register(claim)
         if measurements and claim.trained:
             runs = tuple(_with(planned, measurements) for planned in runs)
@@ -137,12 +139,6 @@ def asked_of_runs(
         planned = PlannedRun(run=run, measurements=(), label=there[0][:12])
         found.append(Asked(_with(planned, measurements)))
     return found
-
-
-def _declares(claim: Claim, measurements: Sequence[MeasurementSpec]) -> bool:
-    """Whether one of the measurements is the claim's own, of an arm that is trained."""
-    declared = {each.key for arm in claim.trained for each in claim.taken_of(arm).values()}
-    return any(each.key in declared for each in with_sources(measurements))
 
 
 def _with(planned: PlannedRun, measurements: Sequence[MeasurementSpec]) -> PlannedRun:

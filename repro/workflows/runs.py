@@ -61,19 +61,15 @@ def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
             else:
                 unfinished += 1
     left, outputs = OutputStore(store), 0
-    for key in left.keys() if not claims else _sources(store, claims):
+    runs = _runs(store, claims) if claims else ()
+    sources = (trainer_of(each.run.training).source(each.run) for each in runs)
+    used = sorted({source.key for source in sources if source is not None})
+    for key in used if claims else left.keys():
         with noting_damage(damages):
             if left.committed(key):
                 outputs += 1
                 left.check(key)
     return Checked(read, unfinished, tuple(damages), outputs)
-
-
-def _sources(store: RunStore, claims: Sequence[Claim]) -> list[str]:
-    """The keys of what programs left for the runs that claims use."""
-    runs = _runs(store, claims)
-    found = (trainer_of(each.run.training).source(each.run) for each in runs)
-    return sorted({source.key for source in found if source is not None})
 
 
 def export_runs(

@@ -30,7 +30,7 @@ from repro.judging.gather import from_table, gather, measured, read_tables, tabl
 from repro.judging.history import PastVerdicts
 from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
-from repro.report.formats import ReportFormat, added
+from repro.report.formats import added
 from repro.report.unchanged import KeptReports
 from repro.report.write import FAILED, rendered_apart, write_failure, write_files, write_index
 from repro.running.budget import TimeBudget
@@ -76,7 +76,6 @@ class Options(RunOptions):
 
     @property
     def keeps(self) -> bool:
-        """Whether verdicts are kept."""
         return self.train if self.keep is None else self.keep
 
 
@@ -112,79 +111,226 @@ def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     trained and a corpus, the device, memory or room for it is not there, StoreUnreachableError
     when the store is not.
     """
-    _agree_on_families(claims)
-    formats = added(options.formats, allow_code=options.allow_code)
-    tables = _tables(claims, options)
-    registry = Registry(options.store, make=options.train)
-    stopped: list[Stopped] = []
-    named = {subject(claim): claim for claim in claims}
-    claims, planned = _planned(claims, registry, options, stopped)
-    done = _trained(planned, claims, options, stopped)
-    reports = KeptReports(use=options.write and not formats and not done.postponed)
-    judged: list[Judgement] = []
-    documents: dict[str, Document] = {}
-    missing: set[str] = set()
-    damaged: set[str] = set()
-    for claim in claims:
-        with apart(subject(claim), stopped):
-            evidence = _evidence(claim, tables[claim.id], options)
-            missing |= evidence.keys("missing", "stale")
-            damaged |= evidence.keys("damaged")
-            if document := _unchanged(claim, evidence, registry, options, reports):
-                documents[subject(claim)] = reports.checked(_folder(claim, options), document)
-            else:
-                judged.append(_judged(claim, evidence, registry, options))
-    unwritten = _reported(judged, options, formats, stopped, reports, documents, done.postponed)
-    with apart("failed.txt", stopped):
-        for each in stopped:
-            if failed := named.get(each.subject):
-                write_failure(each, failed.id, failed.scale, options.reports)
-    if options.write:
-        with apart("index.html", stopped):
-            write_index(options.reports)
-    return Verified(
-        tuple(documents[subject(each)] for each in claims if subject(each) in documents),
-        done.trained,
-        len(planned.runs) - done.trained - done.read - len(missing) - len(damaged),
-        len(missing),
-        (*done.failures, *unwritten),
-        tuple(stopped),
-        len(damaged),
-        done.read,
-        _told(done.postponed, planned.missing),
-    )
+    if any(claim.family for claim in claims):
+        from repro.judging.judge import agree_on_families
+
+        agree_on_families(claims)
+    verification = _Verification(claims, options)
+    planned = verification.plan()
+    done = verification.execute(planned)
+    judged = verification.gather_and_check(done.postponed)
+    verification.write_all(judged, done.postponed)
+    return verification.verified(planned, done)
 
 
-def _planned(
-    claims: Sequence[Claim], registry: Registry, options: Options, stopped: list[Stopped]
-) -> tuple[Sequence[Claim], Plan]:
-    """The claims with the seeds that are due, registered, and the plan of their runs.
+def write_report(claim: Claim, document: Document, options: Options) -> tuple[Document, list[str]]:
+    """Write the report of a claim that was judged, its history, and the index.
 
-    A user's own results need no runs, and leave no record. What is refused has made no folder.
+    Gives the document with the history, and what could not be written.
     """
-    if options.results is not None:
+    reports = _Reports(options)
+    document = reports.history(claim).joined(document)
+    reports.write([(claim, document)])
+    reports.write_index()
+    failed = (f"{each.subject}: {each.why}" for each in reports.stopped)
+    return reports.documents.get(subject(claim), document), [*reports.unwritten, *failed]
+
+
+class _Reports:
+    """The reports of claims, by their subjects; what was stopped, and what could not be written."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.formats = added(options.formats, allow_code=options.allow_code)
+        self.kept = KeptReports(use=False)
+        self.stopped: list[Stopped] = []
+        self.documents: dict[str, Document] = {}
+        self.unwritten: list[str] = []
+
+    def folder(self, claim: Claim) -> Path:
+        """Where the report of a claim is."""
+        return self.options.reports / claim.id / claim.scale
+
+    def history(self, claim: Claim) -> PastVerdicts:
+        return PastVerdicts(claim, self.options.store, self.options.results, self.options.keeps)
+
+    def write(self, found: Sequence[tuple[Claim, Document]]) -> None:
+        """Render and write, and keep each verdict."""
+        drawn = rendered_apart([document for _, document in found], self.formats)
+        for (claim, document), files in zip(found, drawn, strict=True):
+            folder, written = self.folder(claim), document
+            with apart(subject(claim), self.stopped):
+                try:
+                    made = files()
+                    write_files(made, folder)
+                    (folder / FAILED).unlink(missing_ok=True)
+                    self.kept.written(folder, made)
+                    written = self.history(claim).keep(document)
+                except OSError as error:
+                    self.unwritten.append(f"{folder}: {error.strerror or error}")
+                self.documents[subject(claim)] = written
+
+    def write_index(self) -> None:
+        with apart("index.html", self.stopped):
+            write_index(self.options.reports)
+
+
+class _Verification(_Reports):
+    """Claims on the way to their reports: as they were given, and with the seeds that are due."""
+
+    def __init__(self, claims: Sequence[Claim], options: Options) -> None:
+        super().__init__(options)
+        self.tables = _tables(claims, options)
+        self.registry = Registry(options.store, make=options.train)
+        self.given = self.due = claims
+        self.missing: set[str] = set()
+        self.damaged: set[str] = set()
+
+    def plan(self) -> Plan:
+        """Give the claims the seeds that are due, register them, and plan their runs.
+
+        A user's own results need no runs, and leave no record. What is refused has made no folder.
+        """
+        options = self.options
+        if options.results is not None:
+            _make_folder(options.reports)
+            return plan_runs((), options.store)
+        self.due = with_seeds_due(self.given, self.registry, self.stopped, tonight=options.nightly)
+        planned = plan_runs(self.due, options.store, workers=options.workers)
+        if options.train and planned.missing:
+            self.refuse_what_cannot_run(planned)
         _make_folder(options.reports)
-        return claims, plan_runs((), options.store)
-    claims = with_seeds_due(claims, registry, stopped, tonight=options.nightly)
-    planned = plan_runs(claims, options.store, workers=options.workers)
-    if options.train and planned.missing:
-        _see_that_it_can_run(claims, planned, options)
-    _make_folder(options.reports)
-    for claim in claims:
-        registry.register(claim)
-    return claims, planned
+        for claim in self.due:
+            self.registry.register(claim)
+        return planned
 
+    def refuse_what_cannot_run(self, planned: Plan) -> None:
+        """Refuse code without consent, designs that could hardly decide, and what is not there."""
+        from repro.judging.design_power import refuse_designs
+        from repro.running.preflight import code_of_runs, require
 
-def _see_that_it_can_run(claims: Sequence[Claim], planned: Plan, options: Options) -> None:
-    """Refuse code without consent, designs that could hardly decide, and what is not there."""
-    from repro.judging.design_power import refuse_designs
-    from repro.running.preflight import code_of_runs, require
+        places = {use: code.arm for use, (_, code) in code_to_run(self.due, planned).items()}
+        require_code(code_of_runs(planned.missing), self.options.allow_code, places)
+        if not self.options.force:
+            refuse_designs([claim for claim in self.due if planned.lacks(claim.runs())])
+        require(planned.missing, self.options)
 
-    places = {use: code.arm for use, (_, code) in code_to_run(claims, planned).items()}
-    require_code(code_of_runs(planned.missing), options.allow_code, places)
-    if not options.force:
-        refuse_designs([claim for claim in claims if planned.lacks(claim.runs())])
-    require(planned.missing, options)
+    def execute(self, planned: Plan) -> _Done:
+        """Run what is missing, as far as the budget of time goes."""
+        options = self.options
+        if not options.train or not planned.missing:
+            return _Done()
+        from repro.running.execute import execute_with
+
+        with apart("training", self.stopped, (ReproError, OSError)):
+            try:
+                budget = _budget(planned, options)
+                done, failed = execute_with(options, planned.missing, planned.proven, budget)
+                options.store.prepare()  # what is judged next is what was trained
+                return _Done(len(done.done), len(done.read), failed, done.postponed)
+            except OwnPartError as error:  # a mistake in a configuration, and nothing was run
+                raise OwnPartError(_in_arms(error.found, self.due)) from None
+            except DataError as error:
+                return _Done(failures=(str(error),))
+        return _Done()
+
+    def gather_and_check(self, postponed: Sequence[Outcome]) -> list[Judgement]:
+        """The claims that were judged, each alone; the reports that still hold are kept."""
+        self.kept = KeptReports(use=self.options.write and not self.formats and not postponed)
+        judged: list[Judgement] = []
+        for claim in self.due:
+            with apart(subject(claim), self.stopped):
+                tables = self.tables[claim.id]
+                if self.options.results is not None:
+                    evidence = from_table(claim, next(iter(tables.values())))
+                else:
+                    evidence = gather(claim, self.options.store, tables)
+                self.missing |= evidence.keys("missing", "stale")
+                self.damaged |= evidence.keys("damaged")
+                if document := self.unchanged(claim, evidence):
+                    self.keep(claim, document)
+                else:
+                    judged.append(self.judged(claim, evidence))
+        return judged
+
+    def unchanged(self, claim: Claim, evidence: Evidence) -> Document | None:
+        """The report of a claim, if it would be the same; never where a look goes on record."""
+        if self.registry.watches(claim) or claim.family is not None:
+            return None
+        past = self.unrecorded(claim) or self.registry.past(claim)
+        kept = self.kept.of_evidence(
+            self.folder(claim), claim, evidence, past, self.options.command
+        )
+        return kept if kept and self.still_holds(claim, kept) else None
+
+    def still_holds(self, claim: Claim, document: Document) -> bool:
+        """Whether a report of the same evidence says of the past what it would say now."""
+        return not document.provenance.postponed and self.history(claim).is_told(document)
+
+    def keep(self, claim: Claim, document: Document) -> None:
+        """Leave the report of a claim as it is."""
+        self.documents[subject(claim)] = self.kept.checked(self.folder(claim), document)
+
+    def unrecorded(self, claim: Claim) -> Past | None:
+        """The past of a claim without a record: written from its results, or of own results."""
+        if claim.exploratory:
+            return EXPLORATORY
+        return None if self.options.results is None else UNDECLARED
+
+    def judged(self, claim: Claim, evidence: Evidence) -> Judgement:
+        """The claim judged alone, and this look on record; a user's own results leave no record."""
+        from repro.judging.judge import judge_claim
+        from repro.judging.registration import recorded
+
+        judgement, past = judge_claim(claim, evidence), self.unrecorded(claim)
+        return recorded(judgement, self.registry) if past is None else replace(judgement, past=past)
+
+    def write_all(self, judged: Sequence[Judgement], postponed: Sequence[Outcome]) -> None:
+        """Write the reports, the claims that an error stopped, and the index."""
+        if judged:
+            self.write_judged(judged, postponed)
+        named = {subject(claim): claim for claim in self.given}
+        with apart("failed.txt", self.stopped):
+            for each in self.stopped:
+                if failed := named.get(each.subject):
+                    write_failure(each, failed.id, failed.scale, self.options.reports)
+        if self.options.write:
+            self.write_index()
+
+    def write_judged(self, judged: Sequence[Judgement], postponed: Sequence[Outcome]) -> None:
+        """Judge each claim in its family, and write its report, unless it is still the same."""
+        from repro.judging.assemble import document_of
+        from repro.judging.judge import judge_in_family
+
+        found: list[tuple[Claim, Document]] = []
+        for judgement in judged:
+            claim = judgement.claim
+            with apart(subject(claim), self.stopped):
+                in_family = judge_in_family(judgement, judged)
+                document = document_of(in_family, command=self.options.command)
+                document = _with_postponed(document, claim, postponed)
+                kept = self.kept.of_document(self.folder(claim), document)
+                if kept and self.still_holds(claim, kept):
+                    self.keep(claim, kept)
+                elif self.options.write:
+                    found.append((claim, self.history(claim).joined(document)))
+                else:
+                    self.documents[subject(claim)] = document
+        self.write(found)
+
+    def verified(self, planned: Plan, done: _Done) -> Verified:
+        missing, damaged = len(self.missing), len(self.damaged)
+        return Verified(
+            tuple(filter(None, (self.documents.get(subject(each)) for each in self.due))),
+            trained=done.trained,
+            reused=len(planned.runs) - done.trained - done.read - missing - damaged,
+            missing=missing,
+            failures=(*done.failures, *self.unwritten),
+            stopped=tuple(self.stopped),
+            damaged=damaged,
+            read=done.read,
+            postponed=_told(done.postponed, planned.missing),
+        )
 
 
 def plan_runs(claims: Sequence[Claim], store: RunStore, *, workers: int | None = None) -> Plan:
@@ -240,27 +386,6 @@ class _Done:
     postponed: tuple[Outcome, ...] = ()
 
 
-def _trained(
-    planned: Plan, claims: Sequence[Claim], options: Options, stopped: list[Stopped]
-) -> _Done:
-    """Run what is missing, as far as the budget of time goes."""
-    if not options.train or not planned.missing:
-        return _Done()
-    from repro.running.execute import execute_with
-
-    with apart("training", stopped, (ReproError, OSError)):
-        try:
-            budget = _budget(planned, options)
-            done, failed = execute_with(options, planned.missing, planned.proven, budget)
-            options.store.prepare()  # what is judged next is what was trained
-            return _Done(len(done.done), len(done.read), failed, done.postponed)
-        except OwnPartError as error:  # a mistake in a configuration, and nothing was run
-            raise OwnPartError(_in_arms(error.found, claims)) from None
-        except DataError as error:
-            return _Done(failures=(str(error),))
-    return _Done()
-
-
 def _budget(planned: Plan, options: Options) -> TimeBudget | None:
     """The budget of time, which knows how long the runs took that the store has."""
     if options.budget is None:
@@ -269,66 +394,6 @@ def _budget(planned: Plan, options: Options) -> TimeBudget | None:
     there = (each.planned.run for each in planned.runs if each.state == "complete")
     budget.learn(options.store, there)
     return budget
-
-
-def write_report(claim: Claim, document: Document, options: Options) -> tuple[Document, list[str]]:
-    """Write the report of a claim that was judged, its history, and the index.
-
-    Gives the document with the history, and what could not be written.
-    """
-    formats = added(options.formats, allow_code=options.allow_code)
-    stopped: list[Stopped] = []
-    document = _history(claim, options).joined(document)
-    none = KeptReports(use=False)
-    (document,), unwritten = _write([(claim, document)], options, formats, stopped, none)
-    with apart("index.html", stopped):
-        write_index(options.reports)
-    return document, [*unwritten, *(f"{each.subject}: {each.why}" for each in stopped)]
-
-
-def _history(claim: Claim, options: Options) -> PastVerdicts:
-    return PastVerdicts(claim, options.store, options.results, options.keeps)
-
-
-def _still_holds(claim: Claim, document: Document, options: Options) -> bool:
-    """Whether a report of the same evidence says of the past what it would say now."""
-    return not document.provenance.postponed and _history(claim, options).is_told(document)
-
-
-def _reported(
-    judged: Sequence[Judgement],
-    options: Options,
-    formats: Sequence[ReportFormat],
-    stopped: list[Stopped],
-    reports: KeptReports,
-    documents: dict[str, Document],
-    postponed: Sequence[Outcome],
-) -> list[str]:
-    """Write the reports, and add their documents to ``documents``; what could not be written."""
-    if not judged:
-        return []
-    from repro.judging.assemble import document_of
-    from repro.judging.judge import judge_in_family
-
-    found: list[tuple[Claim, Document]] = []
-    for judgement in judged:
-        claim = judgement.claim
-        with apart(subject(claim), stopped):
-            document = document_of(judge_in_family(judgement, judged), command=options.command)
-            document = _with_postponed(document, claim, postponed)
-            kept = reports.of_document(_folder(claim, options), document)
-            if kept and _still_holds(claim, kept, options):
-                documents[subject(claim)] = reports.checked(_folder(claim, options), kept)
-            elif options.write:
-                found.append((claim, _history(claim, options).joined(document)))
-            else:
-                documents[subject(claim)] = document
-    written, unwritten = _write(found, options, formats, stopped, reports)
-    failed = {each.subject for each in stopped}
-    for (claim, _), document in zip(found, written, strict=True):
-        if subject(claim) not in failed:
-            documents[subject(claim)] = document
-    return unwritten
 
 
 def _with_postponed(document: Document, claim: Claim, postponed: Sequence[Outcome]) -> Document:
@@ -347,78 +412,6 @@ def _told(outcomes: Sequence[Outcome], runs: Sequence[PlannedRun]) -> tuple[str,
     from repro.running.execute import told
 
     return told(outcomes, runs)
-
-
-def _folder(claim: Claim, options: Options) -> Path:
-    """Where the report of a claim is."""
-    return options.reports / claim.id / claim.scale
-
-
-def _write(
-    found: Sequence[tuple[Claim, Document]],
-    options: Options,
-    formats: Sequence[ReportFormat],
-    stopped: list[Stopped],
-    reports: KeptReports,
-) -> tuple[list[Document], list[str]]:
-    """Render and write, and keep each verdict; the documents, and what could not be written."""
-    written: list[Document] = []
-    unwritten: list[str] = []
-    drawn = rendered_apart([document for _, document in found], formats)
-    for (claim, document), files in zip(found, drawn, strict=True):
-        folder, kept = _folder(claim, options), document
-        with apart(subject(claim), stopped):
-            try:
-                made = files()
-                write_files(made, folder)
-                (folder / FAILED).unlink(missing_ok=True)
-                reports.written(folder, made)
-                kept = _history(claim, options).keep(document)
-            except OSError as error:
-                unwritten.append(f"{folder}: {error.strerror or error}")
-        written.append(kept)
-    return written, unwritten
-
-
-def _evidence(claim: Claim, tables: Tables, options: Options) -> Evidence:
-    if options.results is not None:
-        return from_table(claim, next(iter(tables.values())))
-    return gather(claim, options.store, tables)
-
-
-def _agree_on_families(claims: Sequence[Claim]) -> None:
-    """ClaimError where claims of one family declare different members or methods."""
-    if any(claim.family for claim in claims):
-        from repro.judging.judge import agree_on_families
-
-        agree_on_families(claims)
-
-
-def _unchanged(
-    claim: Claim, evidence: Evidence, registry: Registry, options: Options, reports: KeptReports
-) -> Document | None:
-    """The report of a claim, if it would be the same; never where a look goes on record."""
-    if registry.watches(claim) or claim.family is not None:
-        return None
-    past = _unrecorded(claim, options) or registry.past(claim)
-    kept = reports.of_evidence(_folder(claim, options), claim, evidence, past, options.command)
-    return kept if kept and _still_holds(claim, kept, options) else None
-
-
-def _unrecorded(claim: Claim, options: Options) -> Past | None:
-    """The past of a claim that leaves no record: written from its results, or of own results."""
-    if claim.exploratory:
-        return EXPLORATORY
-    return None if options.results is None else UNDECLARED
-
-
-def _judged(claim: Claim, evidence: Evidence, registry: Registry, options: Options) -> Judgement:
-    """The claim judged alone, and this look on record; a user's own results leave no record."""
-    from repro.judging.judge import judge_claim
-    from repro.judging.registration import recorded
-
-    judgement, past = judge_claim(claim, evidence), _unrecorded(claim, options)
-    return recorded(judgement, registry) if past is None else replace(judgement, past=past)
 
 
 def judge(claim: Claim, frame: pd.DataFrame) -> Document:

@@ -87,7 +87,7 @@ def test_nothing_outside_can_be_deleted_or_read(thesis: Path, *, absolute: bool)
     name = str(thesis) if absolute else "../thesis.txt"
     program = (
         "import os, sys; from pathlib import Path; sys.path.append(sys.argv[1]);"
-        "from repro.results.inside.landlock import confine;"
+        "from repro.results.inside.program import confine;"
         "os.chdir(sys.argv[2]); held = confine(Path(sys.argv[2])); Path('own').touch();\n"
         "for act in (os.unlink, open):\n"
         "    try:\n        held and act(sys.argv[3])\n"

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.linalg.lapack import dsytrf
 
-from repro.rank import inertia
-from repro.rank.in_place import _check_integers, add_product, factorise_columns
-from repro.rank.inertia import PANEL, counts_above
+from repro.rank import in_place
+from repro.rank.in_place import PANEL, _check_integers, add_product, counts_above, factorise_columns
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -137,7 +136,7 @@ def test_panels_of_another_width_count_the_same(monkeypatch: pytest.MonkeyPatch)
     limits = [float(np.sqrt(values[k] * values[k + 1])) for k in (100, 200, 298)]
     expected = counts_above(matrix.copy("F"), limits)
     for panel in (2, 3, 64, 299):
-        monkeypatch.setattr(inertia, "PANEL", panel)
+        monkeypatch.setattr(in_place, "PANEL", panel)
         assert counts_above(matrix.copy("F"), limits) == expected == [199, 99, 1]
 
 

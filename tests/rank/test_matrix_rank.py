@@ -19,9 +19,8 @@ from repro.rank.matrix_rank import (
     known_rank_of,
     ranks_of,
 )
-from repro.rank.reduction import reduce_rows
-from repro.rank.rereading import SameRows
-from repro.rank.room import vectors_for
+from repro.rank.reduction import reduce_rows, vectors_for
+from repro.rank.resume import SameRows
 from repro.rank.spectrum import effective_rank, entropy_rank, press_threshold, stable_rank
 
 Rows = np.ndarray[Any, np.dtype[np.floating[Any]]]
@@ -328,7 +327,7 @@ def test_rows_that_may_be_short_of_bits_are_no_sign() -> None:
 
 
 def test_what_memory_has_no_room_for_is_refused_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("repro.rank.room.available_memory", lambda: 4e6)
+    monkeypatch.setattr("repro.rank.reduction.available_memory", lambda: 4e6)
     whole = np.random.default_rng(0).normal(size=(2500, 700)).astype(np.float32)
     with pytest.raises(MatrixError, match=r"700 columns, .* takes [\d.]+ GB") as caught:
         ranks_of(lambda _: [whole], rows=2500, counts_only=True)

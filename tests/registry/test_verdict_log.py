@@ -12,8 +12,7 @@ import pytest
 from repro.errors import StoreError
 from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.files import claims
-from repro.registry.verdict_log import VerdictLog, identity
-from repro.registry.verdicts import KeptArm, KeptNumber, VerdictEntry, changes
+from repro.registry.verdicts import KeptArm, KeptNumber, VerdictEntry, VerdictLog, changes, identity
 from repro.store.run_store import RunStore
 
 

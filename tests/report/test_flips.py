@@ -12,10 +12,9 @@ from repro.errors import Stopped
 from repro.judging.document import Document
 from repro.report.differences import differences
 from repro.report.flips import flip, is_unexpected_flip
-from repro.report.github import github
 from repro.report.index import VerdictList, line
 from repro.report.junit import junit
-from repro.report.markdown import summary
+from repro.report.markdown import github, summary
 from repro.report.view import view
 from repro.report.write import read_document, write_report
 from tests.report.cases import all_documents

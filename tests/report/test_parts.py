@@ -11,8 +11,8 @@ from repro.judging.document import Document
 from repro.report.figures.bars import bars
 from repro.report.html import html
 from repro.report.parts import SHOWN, other_parts, parts
-from repro.report.values import values
 from repro.report.view import view
+from repro.report.write import values
 from tests.report.documents import RANK, base, make, result
 
 

@@ -16,8 +16,11 @@ from repro.running import worker
 from repro.running.grouping import Task
 from repro.running.worker import run_task
 from repro.store.run_store import RunStore
-from repro.trainers.language_model.measurements.gap import GeneralisationGap
-from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
+from repro.trainers.language_model.measurements.perplexity import (
+    Dynamic,
+    GeneralisationGap,
+    Perplexity,
+)
 from repro.trainers.language_model.measurements.spectral import Spectral
 from repro.trainers.language_model.recipe import Dropout
 from repro.trainers.language_model.spec import TrainingSpec

@@ -25,7 +25,7 @@ def bars(group: PartGroup, *, paper: bool = False) -> tuple[list[str], str]:
     if not rows:
         return [""] * len(group.rows), ""
     on = _shared(rows)
-    colour = PRINT.__getitem__ if paper else _variable
+    colour = PRINT.__getitem__ if paper else "var(--{})".format
     drawn = [_bar(row, row.axis, on, colour) if row.axis else "" for row in group.rows]
     percent = bool(rows[0].axis and rows[0].axis.percent)
     return drawn, _ticks(on, colour("muted"), ON_PAPER if paper else SIZE, percent=percent)
@@ -91,7 +91,3 @@ def _ticks(on: Axis, colour: str, size: float, *, percent: bool) -> str:
 def _svg(height: float, parts: list[str]) -> str:
     space = 'xmlns="http://www.w3.org/2000/svg"'
     return f'<svg {space} viewBox="0 0 {WIDTH:g} {height:g}">{"".join(parts)}</svg>'
-
-
-def _variable(name: str) -> str:
-    return f"var(--{name})"

@@ -275,20 +275,17 @@ def legend(sheet: Canvas, keys: Sequence[Key], top: float) -> float:
         width = mark + text_width(label, SMALL)
         if left and left + width > sheet.width:
             left, top = 0.0, top + SMALL * LINE + 1
-        _sample(sheet, key, left, top + SMALL * 0.68)
+        middle = top + SMALL * 0.68
+        if key.shape == "|":
+            sheet.line([left + 9] * 2, [middle - 5, middle + 5], key.colour, 1.2, DOTTED)
+        elif key.shape.startswith("-"):
+            dash = DASHED if key.shape == "--" else "-"
+            sheet.line([left + 1, left + 18], [middle, middle], key.colour, 1.4, dash)
+        else:
+            sheet.marks([left + 5], [middle], key.colour, key.shape, 6, hollow=key.hollow)
         sheet.text(left + mark, top, label, SMALL)
         left += width + 16
     return top + SMALL * LINE + 3 if keys else top
-
-
-def _sample(sheet: Canvas, key: Key, left: float, middle: float) -> None:
-    if key.shape == "|":
-        sheet.line([left + 9] * 2, [middle - 5, middle + 5], key.colour, 1.2, DOTTED)
-    elif key.shape.startswith("-"):
-        dash = DASHED if key.shape == "--" else "-"
-        sheet.line([left + 1, left + 18], [middle, middle], key.colour, 1.4, dash)
-    else:
-        sheet.marks([left + 5], [middle], key.colour, key.shape, 6, hollow=key.hollow)
 
 
 def upright_ticks(sheet: Canvas, on: Axis, up: Axis, *, percent: bool = False) -> None:

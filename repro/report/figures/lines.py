@@ -113,21 +113,16 @@ def _legend(sheet: Canvas, plot: LinePlot, top: float) -> float:
         width = room + max(text_width(line, SMALL) for line in text)
         if left and left + width > sheet.width:
             left, top, height = 0.0, top + height, 0.0
-        _sample(sheet, key, dash, left, top)
+        middle = top + SMALL * 0.68
+        if isinstance(key, Mark) and key.letter:
+            sheet.text(left, top, key.letter, SMALL, key.colour, "bold")
+        elif isinstance(key, Lines) and not key.joined:
+            sheet.marks([left + 11], [middle], key.colour, "o", DOT)
+        else:
+            sheet.line([left + 1, left + 21], [middle] * 2, key.colour, 1.4, dash)
         bottom = sheet.lines(left + room, top, text, SMALL)
         left, height = left + width + 16, max(height, bottom - top + 1)
     return top + height + 2
-
-
-def _sample(sheet: Canvas, key: Lines | Mark, dash: Any, left: float, top: float) -> None:
-    """What stands before an entry of the legend: the letter of a mark, a line, or a dot."""
-    middle = top + SMALL * 0.68
-    if isinstance(key, Mark) and key.letter:
-        sheet.text(left, top, key.letter, SMALL, key.colour, "bold")
-    elif isinstance(key, Lines) and not key.joined:
-        sheet.marks([left + 11], [middle], key.colour, "o", DOT)
-    else:
-        sheet.line([left + 1, left + 21], [middle] * 2, key.colour, 1.4, dash)
 
 
 def _drawable(marks: Sequence[Mark], scale: Scale) -> list[float]:

@@ -182,7 +182,13 @@ def _looks_panel(sheet: Canvas, panel: LooksPanel, left: float, top: float) -> f
             sheet.line([on.left, on.right], [up.at(limit.at)] * 2, "warn", 1.2, DASHED)
     if panel.crossing:
         sheet.line([on.at(panel.crossing.at)] * 2, [top, bottom], "ink", 1.2, DOTTED)
-    _look_ends(sheet, panel, on, up)
+    for seeds, (low, high) in zip(panel.seeds, panel.intervals, strict=False):
+        x = on.at(seeds)
+        ends = (up.left if low is None else up.at(low), up.right if high is None else up.at(high))
+        sheet.line([x, x], ends, "ink", 1.6 if len(panel.seeds) <= 30 else 1.1)
+        for end, y, arrow in ((low, ends[0], "v"), (high, ends[1], "^")):
+            if end is None or not up.low <= end <= up.high:
+                sheet.marks([x], [y], "ink", arrow, 4.6)
     _look_values(sheet, panel, on, up)
     return tick_row(sheet, on, bottom, "seeds per arm", whole=True) + LINE
 
@@ -205,17 +211,6 @@ def _up(panel: LooksPanel, bottom: float, top: float = 0.0) -> Axis:
     if panel.scale == "log":
         held = [min(max(value, TINY), HUGE) for value in held]
     return axis(held or [1.0], bottom, top, panel.scale, 0.08)
-
-
-def _look_ends(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:
-    """An upright line per look; an arrow where it goes on beyond the axis."""
-    for seeds, (low, high) in zip(panel.seeds, panel.intervals, strict=False):
-        x = on.at(seeds)
-        ends = (up.left if low is None else up.at(low), up.right if high is None else up.at(high))
-        sheet.line([x, x], ends, "ink", 1.6 if len(panel.seeds) <= 30 else 1.1)
-        for end, y, arrow in ((low, ends[0], "v"), (high, ends[1], "^")):
-            if end is None or not up.low <= end <= up.high:
-                sheet.marks([x], [y], "ink", arrow, 4.6)
 
 
 def _look_values(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:

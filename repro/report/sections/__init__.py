@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import lookups
@@ -55,14 +55,14 @@ def sections(document: Document) -> tuple[Section, ...]:
     )
     shown = {figure.name for figure in main_figures(d) if isinstance(figure, Figure)}
     folded = [
-        Section(name, title, tuple(b for b in blocks if not _in_sight(b, shown)))
+        Section(
+            name,
+            title,
+            tuple(b for b in blocks if not (isinstance(b, Figure) and b.name in shown)),
+        )
         for name, title, blocks in made
     ]
     return tuple(section for section in folded if section.blocks)
-
-
-def _in_sight(block: Block, shown: Collection[str]) -> bool:
-    return isinstance(block, Figure) and block.name in shown
 
 
 def _expectations(document: Document) -> tuple[Block, ...]:

@@ -44,7 +44,13 @@ ROUNDED = "within the rounding of the printed numbers"
 
 def robustness(document: Document) -> tuple[Block, ...]:
     """The flags in full, a specification curve an expectation, each seed left out."""
-    blocks: list[Block] = _flags(document)
+    told: dict[str, list[str]] = {}
+    for flag in document.verdict.flags:
+        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
+    blocks: list[Block] = [
+        Paragraph(" ".join(dict.fromkeys(texts)), f"{fmt.upper_first(fmt.plain_name(kind))}:")
+        for kind, texts in told.items()
+    ]
     if not document.verdict.flags and document.verdict.conclusion is not None:
         blocks.append(Paragraph(_no_flag(document)))
     for number, parts in enumerate(_alike(several_analyses(document)), 1):
@@ -57,17 +63,6 @@ def robustness(document: Document) -> tuple[Block, ...]:
         text = f"{same} of {fmt.count(len(left_out))} times the conclusion of a test is the same."
         blocks.append(Paragraph(text, "Each seed left out in turn:"))
     return tuple(blocks)
-
-
-def _flags(document: Document) -> list[Block]:
-    """What makes a conclusion fragile and why, or what to know; a paragraph for each kind."""
-    told: dict[str, list[str]] = {}
-    for flag in document.verdict.flags:
-        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
-    return [
-        Paragraph(" ".join(dict.fromkeys(texts)), f"{fmt.upper_first(fmt.plain_name(kind))}:")
-        for kind, texts in told.items()
-    ]
 
 
 def agreeing(document: Document) -> tuple[int, int]:
@@ -83,7 +78,11 @@ def agreeing(document: Document) -> tuple[int, int]:
 def _no_flag(document: Document) -> str:
     """What was tried and changes nothing, what could not be, and what else concludes otherwise."""
     parts = several_analyses(document)
-    tried = [text for choice, text in COVERED.items() if _tried(parts, choice)]
+    tried = [  # of each expectation that has such a choice: the claim is all of them
+        text
+        for choice, text in COVERED.items()
+        if (found := _of(parts, choice)) and all(map(_any_concludes, found))
+    ]
     decisive = lookups.decisive(document)
     left_out = [result for result in decisive if result.left_out]
     if left_out and all(_together(document, result) for result in left_out):
@@ -109,12 +108,6 @@ def _of(parts: list[Robustness], choice: Choice) -> list[list[Analysis]]:
 
 def _any_concludes(analyses: list[Analysis]) -> bool:
     return any(analysis.conclusion is not None for analysis in analyses)
-
-
-def _tried(parts: list[Robustness], choice: Choice) -> bool:
-    """Whether it was tried of each expectation that has such a choice: the claim is all of them."""
-    found = _of(parts, choice)
-    return bool(found) and all(map(_any_concludes, found))
 
 
 def _declared(part: Robustness) -> tuple[Analysis, list[Analysis]]:

@@ -12,7 +12,6 @@ from repro.judging.document import (
     ReadFilesPart,
     ReplicatePart,
     SourcePart,
-    VerdictPart,
 )
 from repro.judging.document_parts import VariationPart
 from repro.report import lookups
@@ -42,7 +41,14 @@ CHOSEN_ON = {"valid": "validation", "test": "the test split", "not stated": "not
 
 def how_it_was_run(document: Document) -> tuple[Block, ...]:
     """Validity and agreement in full, claim file, configurations, and what no paper prints."""
-    blocks: list[Block] = [*_reasons(document.verdict), claim_pairs(document)]
+    verdict = document.verdict
+    reasons = {
+        f"Validity, {verdict.validity}:": verdict.validity_reason,
+        f"Agreement with the paper, {verdict.agreement}:": verdict.agreement_reason,
+        f"Expected, {verdict.expected}:": verdict.expected_why,
+    }
+    said = (Paragraph(fmt.sentence(text), lead) for lead, text in reasons.items() if text)
+    blocks: list[Block] = [*said, claim_pairs(document)]
     arms = trained(document)
     tabled = [arm.label for arm in arms if arm.tabled]
     if tabled:
@@ -55,19 +61,6 @@ def how_it_was_run(document: Document) -> tuple[Block, ...]:
     blocks += _scatter_sources(document)
     differ = [table for table in settings_tables(arms) if table.caption == DIFFER]
     return (*blocks, *(table for table in differ if len(table.rows) <= FEW))
-
-
-def _reasons(verdict: VerdictPart) -> Iterator[Block]:
-    """Why the evidence is valid or not, agrees or not, and why its file expects what it does."""
-    yield from (
-        Paragraph(fmt.sentence(text), f"{lead}:")
-        for lead, text in (
-            (f"Validity, {verdict.validity}", verdict.validity_reason),
-            (f"Agreement with the paper, {verdict.agreement}", verdict.agreement_reason),
-            (f"Expected, {verdict.expected}", verdict.expected_why),
-        )
-        if text
-    )
 
 
 def _scatter_sources(document: Document) -> Iterator[Block]:

@@ -103,12 +103,10 @@ def _evidence(document: Document, result: Result) -> list[tuple[str, str]]:
         text = fmt.size(smallest, result.scale, lookups.digits_of(document, result))
         pairs.append(("Smallest confirmable margin", text))
     levels = [level for level in document.levels if level.expectation == result.id]
-    return pairs + [(_level_of(level), level_said(level)) for level in levels]
-
-
-def _level_of(level: LevelPart) -> str:
-    """Whose level it is: that of the test above, or of what joins several."""
-    return "Level of Holm's method" if level.test == "holm" else "Level"
+    return pairs + [
+        ("Level of Holm's method" if level.test == "holm" else "Level", level_said(level))
+        for level in levels
+    ]
 
 
 def level_said(level: LevelPart) -> str:

@@ -13,16 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from repro.results.inside import Refused, refuse_many
-from repro.results.inside.wire import (
-    Value,
-    finite,
-    message,
-    number,
-    raw,
-    real,
-    signed,
-    text,
-)
+from repro.results.inside.wire import Value, finite, message, number, raw, real, signed, text
 
 EVENT_TIME, EVENT_STEP, EVENT_SUMMARY = 1, 2, 5
 SUMMARY_VALUE: Final = 1

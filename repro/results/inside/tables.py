@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -153,16 +154,11 @@ def trackio(parts: Mapping[str, bytes], folder: Path) -> Any:
             config = _object(values)
             said = {f"config.{key}": value for key, value in settings(config).items()}
             fields[run] = {**said, "name": name, "group": config.get("_Group")}
-        refuse_many({name for run in (*fields.values(), *_all(rows)) for name in run})
+        refuse_many({name for run in (*fields.values(), *chain(*rows.values())) for name in run})
         return [
             [run, fields.get(run) or {"name": named[run]}, rows[run]]
             for run in dict.fromkeys((*fields, *rows))
         ]
-
-
-def _all(rows: Mapping[str, list[Any]]) -> Iterator[Any]:
-    for each in rows.values():
-        yield from each
 
 
 def _has_configs(opened: sqlite3.Connection) -> bool:

@@ -95,7 +95,6 @@ class _Told:
     names: set[str] = field(default_factory=set)
 
     def hear(self, record: dict[int, list[Value]]) -> None:
-        """One more record."""
         for run in map(message, record.get(RUN, ())):
             self.said |= {name: text(run[key][0]) for key, name in NAMES.items() if key in run}
             for content in run.get(CONFIG_OF_RUN, ()):

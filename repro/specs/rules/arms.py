@@ -168,9 +168,9 @@ def _built_in() -> dict[str, type[MeasurementSpec]]:
     return {name: MEASUREMENTS.get(name) for name in MEASUREMENTS.names()}
 
 
-def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
+def _controls(claim: ScaledClaim) -> Iterator[Problem]:
     """What is trained is controlled wherever an expectation reads what needs a control."""
-    controlled = {(canary.measurement, canary.kind) for canary in claim.file.canaries}
+    controlled = {(control.measurement, control.kind) for control in claim.file.canaries}
     unknown = any(name not in claim.measurements for name, _ in controlled)  # may be any of them
     if unknown or not claim.trained:
         return
@@ -187,24 +187,24 @@ def _canaries(claim: ScaledClaim) -> Iterator[Problem]:
             yield claim.problem(("measurements", name), mistake, expected, advice)
 
 
-def _canaries_apply(claim: ScaledClaim) -> Iterator[Problem]:
+def _controls_apply(claim: ScaledClaim) -> Iterator[Problem]:
     unbounded = _unbounded(claim)
-    for number, canary in enumerate(claim.file.canaries):
-        measurement = claim.measurements.get(canary.measurement)
-        if measurement is not None and canary.kind not in measurement.controls:
-            having = (name for name, each in _built_in().items() if canary.kind in each.controls)
+    for number, control in enumerate(claim.file.canaries):
+        measurement = claim.measurements.get(control.measurement)
+        if measurement is not None and control.kind not in measurement.controls:
+            having = (name for name, each in _built_in().items() if control.kind in each.controls)
             kind = " or ".join(having)
             mistake = (
-                f"a canary of kind {canary.kind} controls measurements of kind {kind}, and this is "
-                f"of kind {measurement.kind}"
+                f"a canary of kind {control.kind} controls measurements of kind {kind}, and this "
+                f"is of kind {measurement.kind}"
             )
             steps: Steps = ("canaries", number, "measurement")
             yield claim.problem(steps, mistake, f"a measurement of kind {kind}", "name another")
-        if why := canary.without_effect(trained=bool(claim.trained)):
-            mistake = f"a canary of kind {canary.kind} {why}"
+        if why := control.without_effect(trained=bool(claim.trained)):
+            mistake = f"a canary of kind {control.kind} {why}"
             steps = ("canaries", number, "kind")
             yield claim.problem(steps, mistake, "an arm that is trained", "remove it")
-        for position, name in enumerate(canary.named):
+        for position, name in enumerate(control.named):
             if name in unbounded:
                 steps = ("canaries", number, "arms", position)
                 expected = f"arms with a bound at every scale: {_bounded(claim)}"
@@ -247,7 +247,7 @@ RULES = (
     _can_be_trained,
     _measurements_apply,
     _structural_bounds,
-    _canaries,
-    _canaries_apply,
+    _controls,
+    _controls_apply,
     _sources_suit,
 )

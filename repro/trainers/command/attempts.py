@@ -69,7 +69,9 @@ def begun(out: Path, folder: Path, results: Path | None, *, series: bool) -> Att
             if not leads_out(results, out):
                 results.unlink()
         return Attempts(again=True)
-    cuts = _noted(folder / CUTS)
+    cuts: tuple[Cut, ...] = ()
+    with suppress(OSError, ValueError, TypeError):
+        cuts = tuple(Cut(*each) for each in json.loads((folder / CUTS).read_bytes()))
     with suppress(FileNotFoundError):
         content = read_bytes(results, LARGEST, follow=False)
         whole = content.rfind(b"\n") + 1
@@ -77,12 +79,6 @@ def begun(out: Path, folder: Path, results: Path | None, *, series: bool) -> Att
     documents = [[cut.whole, cut.bytes, cut.sha256] for cut in cuts]
     write_atomically(folder / CUTS, json.dumps(documents).encode("ascii"), durable=False)
     return Attempts(again=True, cuts=cuts)
-
-
-def _noted(path: Path) -> tuple[Cut, ...]:
-    with suppress(OSError, ValueError, TypeError):
-        return tuple(Cut(*each) for each in json.loads(path.read_bytes()))
-    return ()
 
 
 def _digest(content: bytes) -> str:

@@ -49,12 +49,6 @@ def gpus_of_this_run(count: int) -> Iterator[HeldGpus]:
         yield HeldGpus({"CUDA_VISIBLE_DEVICES": ",".join(locks)}, tuple(locks.values()))
 
 
-def _uuids() -> dict[str, str]:
-    """The UUID of each GPU by its number, as far as the driver tells."""
-    parts = [line.partition(",") for line in asked_of_driver("index,uuid")]
-    return {number.strip(): uuid.strip() for number, _, uuid in parts if uuid.strip()}
-
-
 def _identity(name: str, uuids: dict[str, str]) -> str:
     """What a GPU is locked by: ``name`` is its number, or its UUID or the beginning of that."""
     if name in uuids:
@@ -66,7 +60,8 @@ def _free(names: list[str], count: int, held: ExitStack) -> dict[str, int]:
     """GPUs that nobody holds, locked until ``held`` is closed, and the handles of their locks."""
     folder = Path(tempfile.gettempdir()) / f"repro-gpus-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    uuids = _uuids()
+    parts = [line.partition(",") for line in asked_of_driver("index,uuid")]
+    uuids = {number.strip(): uuid.strip() for number, _, uuid in parts if uuid.strip()}
     while True:
         with ExitStack() as tried:
             found: dict[str, int] = {}

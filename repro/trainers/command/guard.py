@@ -78,7 +78,6 @@ class _Limit:
             threading.Thread(target=self._watch, daemon=True).start()
 
     def over(self) -> None:
-        """The program has ended."""
         self._ended.set()
 
     def _watch(self) -> None:

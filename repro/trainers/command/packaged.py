@@ -56,7 +56,9 @@ def difference(spec: CommandTraining) -> str | None:
     if found is not None and spec.folder:
         changed = next(_changed(folder, found), None)
         return None if changed is None else f"{changed} is not as it came with repro"
-    there = _names_in(folder)
+    there: frozenset[str] = frozenset()
+    with suppress(OSError):
+        there = frozenset(path.name for path in folder.iterdir())
     origin = next((each for each in packaged_folders() if _is_from(folder, each, there)), None)
     if origin is None:
         return ""
@@ -131,13 +133,6 @@ def _changed(folder: Path, packaged: PackagedFolder) -> Iterator[str]:
                 yield name
     except OSError as error:
         yield str(error.filename or folder)
-
-
-def _names_in(folder: Path) -> frozenset[str]:
-    """What is in a folder; nothing where it cannot be listed."""
-    with suppress(OSError):
-        return frozenset(path.name for path in folder.iterdir())
-    return frozenset()
 
 
 def _is_from(folder: Path, packaged: PackagedFolder, there: frozenset[str]) -> bool:

@@ -6,7 +6,7 @@ import os
 import shutil
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from repro.errors import DataError, printable
 from repro.results.importer import FilesRead
@@ -49,10 +49,6 @@ def tracked(form: str, path: Path, out: Path) -> list[Row]:
         raise DataError(said) from error
     finally:
         shutil.rmtree(copied, ignore_errors=True)
-    return _rows_of_one(runs, path)
-
-
-def _rows_of_one(runs: list[Any], path: Path) -> list[Row]:
     if len(runs) != 1:
         named = ", ".join(printable(run.place)[:80] for run in runs[:MOST_NAMED]) or "none"
         raise _refused(path, f"{len(runs)} runs are there: {named}", "one run in each {out}")

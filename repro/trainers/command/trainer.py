@@ -62,7 +62,6 @@ class Commands(Trainer[CommandTraining]):
     software = ()
 
     def recognises(self, document: dict[str, Any]) -> bool:
-        """It has a command."""
         return "command" in document
 
     def located(
@@ -107,7 +106,6 @@ class Commands(Trainer[CommandTraining]):
         """Nothing: what a program holds is not what this process holds."""
 
     def peak(self, device: Device) -> int:
-        """Unknown, as above."""
         return 0
 
     def changed_here(self, spec: CommandTraining) -> str:
@@ -115,7 +113,6 @@ class Commands(Trainer[CommandTraining]):
         return code_files.changed(spec)
 
     def resumes(self, spec: CommandTraining) -> bool:
-        """If that is declared."""
         return bool(spec.resume)
 
     def uninstalled(self, spec: CommandTraining) -> str:
@@ -158,7 +155,6 @@ class Commands(Trainer[CommandTraining]):
         return ProgramRun.of(run)
 
     def read(self, run: RunSpec, left: Mapping[str, bytes]) -> Finished:
-        """As in Trainer."""
         return read(run, left)
 
     def reading(self, spec: CommandTraining) -> str:

@@ -101,7 +101,7 @@ class Bleu(MeasurementSpec):
         """The references of each response, apart from what was said."""
         if self.references is None:
             return [()] * responses
-        from repro.trainers.dialog.references import read_references  # noqa: PLC0415 - torch
+        from repro.trainers.dialog.corpus import read_references  # noqa: PLC0415 - torch
 
         corpus = subject.run.training.corpus
         return read_references(corpus, self.split, self.references, subject.corpus)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from repro.errors import DataError
-from repro.trainers.dialog.spec import LONGEST, DialogCorpus, SplitResponses
+from repro.trainers.dialog.spec import LONGEST, DialogCorpus, SplitResponses, references_file
 from repro.trainers.language_model.corpus import (
     SPLITS,
     Splits,
@@ -30,6 +30,7 @@ from repro.trainers.language_model.corpus import (
     named_after,
 )
 from repro.trainers.language_model.spec import Digests, SplitTokens
+from repro.trainers.measurement import Split
 
 if TYPE_CHECKING:
     import torch
@@ -53,7 +54,19 @@ def dialogs_of(content: bytes, path: Path) -> Iterator[list[Utterance]]:
     if lines[-1] == b"":
         lines.pop()  # what follows the last line's end is not a line
     for number, line in enumerate(lines, start=1):
-        texts = _texts(line, f"{path}:{number}")
+        place = f"{path}:{number}"
+        try:
+            dialog = json.loads(line.decode("utf-8"))
+        except RecursionError as error:
+            raise _wrong(place, "lists in lists without end") from error
+        except ValueError as error:  # bad UTF-8, bad JSON, or a number that is too long
+            raise _wrong(place, f"not JSON: {error}") from error
+        utterances = dialog.get("utterances") if isinstance(dialog, dict) else None
+        if not isinstance(utterances, list):
+            raise _wrong(place, "no list of utterances")
+        texts = [
+            _text(entry, position, place) for position, entry in enumerate(utterances, start=1)
+        ]
         yield [[BEGIN, OPENING, END], *([BEGIN, *tokens_of(text), END] for text in texts)]
 
 
@@ -68,19 +81,6 @@ def tokens_of(text: str) -> list[str]:
 def cut(utterance: Utterance, longest: int) -> Utterance:
     """At most ``longest`` tokens: the first ones, and the end."""
     return utterance if len(utterance) <= longest else [*utterance[: longest - 1], END]
-
-
-def _texts(line: bytes, place: str) -> list[str]:
-    try:
-        dialog = json.loads(line.decode("utf-8"))
-    except RecursionError as error:
-        raise _wrong(place, "lists in lists without end") from error
-    except ValueError as error:  # bad UTF-8, bad JSON, or a number that is too long
-        raise _wrong(place, f"not JSON: {error}") from error
-    utterances = dialog.get("utterances") if isinstance(dialog, dict) else None
-    if not isinstance(utterances, list):
-        raise _wrong(place, "no list of utterances")
-    return [_text(entry, position, place) for position, entry in enumerate(utterances, start=1)]
 
 
 def _text(entry: Any, position: int, place: str) -> str:
@@ -287,3 +287,46 @@ def in_order(examples: Sequence[Example], batch_size: int) -> Iterator[list[Exam
     """Cut examples into batches as they come."""
     for start in range(0, len(examples), batch_size):
         yield list(examples[start : start + batch_size])
+
+
+Reference = tuple[int, ...]
+
+
+def read_references(
+    spec: DialogCorpus, split: Split, sha256: str, dialogs: DialogData
+) -> list[list[Reference]]:
+    """The references of each response, apart from what was said, in the order of the responses.
+
+    A line of the file is a JSON list of texts, for one response; they become words as those of
+    the corpus do, cut as long. Raises DataError for another file, number of lines or form.
+    """
+    name = references_file(split)
+    path = folder_of(spec.name, "jsonl", dialogs.data) / name
+    text = checked_bytes(path, sha256).decode("utf-8", errors="replace")
+    lines = text.removesuffix("\n").split("\n")
+    responses = len(dialogs.split(split).examples)
+    check_count(path, "lines, one per response", found=len(lines), stated=responses)
+    numbers = {word: number for number, word in enumerate(dialogs.words)}
+
+    def numbered(text: str) -> Reference:
+        words = cut([BEGIN, *tokens_of(text), END], spec.longest)[1:-1]
+        return tuple(numbers.get(word, numbers[UNKNOWN]) for word in words)
+
+    return [
+        [numbered(text) for text in _reference_texts(line, path, number)]
+        for number, line in enumerate(lines, start=1)
+    ]
+
+
+def _reference_texts(line: str, path: Path, number: int) -> list[str]:
+    try:
+        found: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise DataError(
+            f"{path}:{number}:1: no list of texts\n"
+            '  expected: the other references of a response, ["yes .", "i think so"]\n'
+            "  to do: correct the line, and state the new digest of the file"
+        )
+    return found

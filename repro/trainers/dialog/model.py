@@ -206,7 +206,17 @@ def respond(
     found: list[Response] = []
     with full_precision():
         for _ in range(beam.longest):
-            live = _continued(model, live, beam.size - len(found))
+            words_BT, scores_B, state_1BD = live
+            last = PackedSequence(words_BT[:, -1], torch.tensor([len(words_BT)]))
+            context_1BD, after_1BD = model.write(last, state_1BD)
+            log_p_BV = model.output.log_probabilities(context_1BD).squeeze(0).double()
+            scores_BV = scores_B.unsqueeze(1) + log_p_BV
+            best_B, places_B = scores_BV.flatten().topk(
+                min(beam.size - len(found), scores_BV.numel())
+            )
+            parents_B, words_B = places_B // model.vocabulary, places_B % model.vocabulary
+            grown_BT = torch.cat([words_BT[parents_B], words_B.unsqueeze(1)], dim=1)
+            live = _Live(grown_BT, best_B, after_1BD[:, parents_B])
             ended_B = live.words[:, -1] == end
             found += _responses(live, ended_B, complete=True)
             live = _chosen(live, ~ended_B)
@@ -220,19 +230,6 @@ def _decided(found: list[Response], live: _Live, kept: int) -> bool:
     """Whether nothing can change any more, since a score only falls."""
     scores = sorted((response.score for response in found), reverse=True)
     return len(scores) >= kept and scores[kept - 1] >= float(live.scores.max())
-
-
-def _continued(model: DialogModel, live: _Live, width: int) -> _Live:
-    """The ``width`` best continuations of all hypotheses by one word."""
-    words_BT, scores_B, state_1BD = live
-    last = PackedSequence(words_BT[:, -1], torch.tensor([len(words_BT)]))
-    context_1BD, after_1BD = model.write(last, state_1BD)
-    log_p_BV = model.output.log_probabilities(context_1BD).squeeze(0).double()
-    scores_BV = scores_B.unsqueeze(1) + log_p_BV
-    best_B, places_B = scores_BV.flatten().topk(min(width, scores_BV.numel()))
-    parents_B, words_B = places_B // model.vocabulary, places_B % model.vocabulary
-    grown_BT = torch.cat([words_BT[parents_B], words_B.unsqueeze(1)], dim=1)
-    return _Live(grown_BT, best_B, after_1BD[:, parents_B])
 
 
 def _chosen(live: _Live, mask_B: Tensor) -> _Live:

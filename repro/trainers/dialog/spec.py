@@ -20,12 +20,7 @@ from repro.trainers.language_model.recipe import (
     Schedule,
     Stop,
 )
-from repro.trainers.language_model.spec import (
-    Digests,
-    NetworkTraining,
-    Output,
-    SplitTokens,
-)
+from repro.trainers.language_model.spec import Digests, NetworkTraining, Output, SplitTokens
 
 LONGEST = 40
 """Tokens of an utterance, its marks among them, that are kept by default."""

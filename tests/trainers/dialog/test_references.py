@@ -16,8 +16,7 @@ import pytest
 
 from repro.errors import DataError
 from repro.trainers.dialog.bleu import Bleu, bleu, score_by_nltk
-from repro.trainers.dialog.corpus import DialogData
-from repro.trainers.dialog.references import read_references
+from repro.trainers.dialog.corpus import DialogData, read_references
 from repro.trainers.dialog.spec import Smoothing
 from tests.trainers.dialog import tiny
 

@@ -25,13 +25,12 @@ from repro.rank.spectrum import (
     stable_rank,
 )
 from repro.trainers.language_model.evaluation import log_probability_rows
-from repro.trainers.language_model.measurements import model_changed
-from repro.trainers.language_model.measurements.centred_spectrum import CentredSpectrum
-from repro.trainers.language_model.measurements.model_changed import (
+from repro.trainers.language_model.measurements import model_rank
+from repro.trainers.language_model.measurements.changed_matrix import CentredSpectrum, NoisyRank
+from repro.trainers.language_model.measurements.model_rank import (
     centred_spectrum_of,
     noisy_rank_of,
 )
-from repro.trainers.language_model.measurements.noisy_rank import NoisyRank
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.measurements.spectral import Spectral
 from repro.trainers.language_model.model import LanguageModel
@@ -238,8 +237,8 @@ def test_float64_has_a_threshold_of_its_own() -> None:
 
 def test_without_room_nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Known(MOS)
-    monkeypatch.setattr("repro.rank.room.available_memory", lambda: 1000.0)
-    monkeypatch.setattr(model_changed, "reduce_rows", None)
+    monkeypatch.setattr("repro.rank.reduction.available_memory", lambda: 1000.0)
+    monkeypatch.setattr(model_rank, "reduce_rows", None)
     for measured in (lambda: known.noisy(C), known.centred):
         with pytest.raises(MatrixError, match="to do: take fewer words, or a machine with more"):
             measured()

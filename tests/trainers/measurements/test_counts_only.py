@@ -14,7 +14,7 @@ import torch
 from pydantic import ValidationError
 
 from repro.errors import DataError, MatrixError
-from repro.rank.room import needed
+from repro.rank.reduction import needed
 from repro.rank.spectrum import count_above, numpy_threshold, press_threshold
 from repro.trainers.language_model.evaluation import log_probability_rows
 from repro.trainers.language_model.measurements.model_rank import counts_of, rank_of
@@ -153,12 +153,12 @@ def test_without_room_nothing_is_read(
             return counts_of(read, known.output, 399, None, ())
         return rank_of(read(), known.output, 399, None)
 
-    monkeypatch.setattr("repro.rank.room.available_memory", lambda: takes - 1)
+    monkeypatch.setattr("repro.rank.reduction.available_memory", lambda: takes - 1)
     with pytest.raises(MatrixError, match=rf"takes {takes / 1e9:.3g} GB of memory, and") as caught:
         measured()
     assert ("say `spectrum: false`: counts" in str(caught.value)) == (not counts)
     assert read_rows <= 399 if counts else read_rows == 0  # counts know their width by a row
-    monkeypatch.setattr("repro.rank.room.available_memory", lambda: takes)
+    monkeypatch.setattr("repro.rank.reduction.available_memory", lambda: takes)
     measured()
 
 

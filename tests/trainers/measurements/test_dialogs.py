@@ -17,8 +17,7 @@ from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.language_model.checkpoint import EpochRecord
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText, full_precision
-from repro.trainers.language_model.measurements.centred_spectrum import CentredSpectrum
-from repro.trainers.language_model.measurements.noisy_rank import NoisyRank
+from repro.trainers.language_model.measurements.changed_matrix import CentredSpectrum, NoisyRank
 from repro.trainers.language_model.measurements.perplexity import Dynamic, Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.measurement import Measured

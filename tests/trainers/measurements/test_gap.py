@@ -10,8 +10,11 @@ from torch.nn import functional as F
 
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText
-from repro.trainers.language_model.measurements.gap import GapDetails, GeneralisationGap
-from repro.trainers.language_model.measurements.perplexity import Perplexity
+from repro.trainers.language_model.measurements.perplexity import (
+    GapDetails,
+    GeneralisationGap,
+    Perplexity,
+)
 from repro.trainers.language_model.spec import MoS
 from repro.trainers.measurement import Measured, Split, with_sources
 from tests.trainers.measurements.test_perplexity import HISTORY

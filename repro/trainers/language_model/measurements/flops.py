@@ -32,10 +32,8 @@ class Flops(MeasurementSpec):
         training = subject.run.training
         return Measured(training.flops if self.phase == "training" else training.forward_flops)
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """The products of code from outside repro are not known."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-        elif training.flops is None:
+        if training.flops is None:
             mistake = f"{whose} has a part of your own, whose products are not counted"
             yield "kind", (mistake, "built-in parts", "measure something else, or name other arms")

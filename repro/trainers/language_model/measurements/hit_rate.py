@@ -17,8 +17,8 @@ from repro.trainers.measurement import (
     Measured,
     MeasurementSpec,
     Natural,
+    OfSplit,
     Split,
-    unsuited_streams,
 )
 
 Places = Annotated[
@@ -40,7 +40,7 @@ class HitRateDetails(Details):
         return f"a hit rate of {value:g} with {self.hits} hits in {self.contexts} contexts"
 
 
-class HitRate(MeasurementSpec):
+class HitRate(OfSplit):
     """Share of contexts of a split whose next word is among the ``k`` most probable ones.
 
     Of words that are equally probable, the one that comes first in the vocabulary counts as the
@@ -100,12 +100,9 @@ class HitRate(MeasurementSpec):
         rows = [self.row_of(place, text.length) for place in self.at]
         return model_hits.at_places(text, self.k, self.at, [row for row in rows if row is not None])
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """There must be as many contexts as are drawn, and words at the places that are given."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-            return
-        yield from unsuited_streams(self.batch_size, training, self.split, whose)
+        yield from super().misfits(training, whose)
         vocabulary, split = training.corpus.vocabulary, self.split
         if self.k >= vocabulary:
             mistake = f"k is {self.k:,}, and {whose} has a vocabulary of {vocabulary:,}"
@@ -147,10 +144,7 @@ class HitRate(MeasurementSpec):
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
         """The same k over contexts that are not given, and neither was trained on."""
-        if not isinstance(other, HitRate) or (self.at or other.at) is not None:
-            return False
-        held_out = "train" not in (self.split, other.split)
-        return held_out and self.model_copy(update={"split": other.split}) == other
+        return self.at is None and super().same_elsewhere(other)
 
     def cost(self, training: Any) -> float:
         """The text through the trunk, and each context that counts through the output layer."""

@@ -19,8 +19,8 @@ from repro.trainers.measurement import (
     Measured,
     MeasurementSpec,
     Natural,
+    OfSplit,
     Split,
-    unsuited_streams,
 )
 
 Perplexities = Annotated[float, Field(ge=1)]
@@ -48,7 +48,7 @@ class KlFromTruthDetails(Details):
         return "" if value >= 0 else f"a mean KL divergence of {value:g}"
 
 
-class KlFromTruth(MeasurementSpec):
+class KlFromTruth(OfSplit):
     """Mean KL(P*(. | w) || P(. | context)) in nats a token, on a synthetic language.
 
     P* is the true distribution of the next word, which such a language has for each word w before
@@ -78,16 +78,14 @@ class KlFromTruth(MeasurementSpec):
         language = subject.run.training.corpus
         return Measured(*model_kl.from_truth(chunks, tokens, self.batch_size, language))
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """Only of a synthetic language is the truth known; a text must fill its streams."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-        elif training.corpus.kind != "synthetic":
+        if training.corpus.kind != "synthetic":
             mistake = f"{whose} reads a text, and nobody knows its true distribution"
             advice = "measure perplexity, or name arms that are trained on a synthetic language"
             yield "kind", (mistake, "a corpus of kind synthetic", advice)
         else:
-            yield from unsuited_streams(self.batch_size, training, self.split, whose)
+            yield from super().misfits(training, whose)
 
     def remarks(self, details: Mapping[str, Any]) -> Iterator[str]:
         """The perplexities of the language, of the truth and of the model."""
@@ -95,7 +93,6 @@ class KlFromTruth(MeasurementSpec):
         yield f"perplexity {model}; of the truth {truth} on these words, {floor} in the long run"
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
-        """Neither was trained on."""
         return isinstance(other, KlFromTruth) and "train" not in (self.split, other.split)
 
     def cost(self, training: Any) -> float:

@@ -14,7 +14,7 @@ from torch import Tensor
 from repro.errors import DataError
 from repro.trainers.language_model.corpus import batchify
 from repro.trainers.language_model.evaluation import rows_of
-from repro.trainers.language_model.measurements.chosen import Rows, gathered
+from repro.trainers.language_model.measurements.model_kl import Rows, gathered
 from repro.trainers.language_model.randomness import philox
 from repro.trainers.measurement import Measured, Split
 
@@ -80,7 +80,14 @@ def places_of(chunks: Iterable[Tensor], words_N: Tensor) -> Tensor:
     """
     found, start = [], 0
     for chunk_NV in chunks:
-        _refuse_no_probabilities(chunk_NV, start)
+        # NaN is neither above nor below any word, so that each would come first
+        wrong_N = (chunk_NV.isnan() | (chunk_NV == math.inf)).any(dim=1).cpu()
+        if wrong_N.any():
+            raise DataError(
+                f"context {start + int(wrong_N.int().argmax()) + 1:,}: the model gives some word a "
+                "log-probability that is no number\n  expected: log-probabilities below infinity\n"
+                "  to do: make the output layer return log-probabilities that do not overflow"
+            )
         here_N1 = words_N[start : start + len(chunk_NV)].to(chunk_NV.device).unsqueeze(1)
         start += len(chunk_NV)
         word_N1 = chunk_NV.gather(1, here_N1)
@@ -88,20 +95,6 @@ def places_of(chunks: Iterable[Tensor], words_N: Tensor) -> Tensor:
         before_NV = (chunk_NV > word_N1) | ((chunk_NV == word_N1) & earlier_NV)
         found.append(before_NV.sum(dim=1).cpu())
     return torch.cat(found)
-
-
-def _refuse_no_probabilities(chunk_NV: Tensor, start: int) -> None:
-    """DataError for log-probabilities that are not a number, or infinite above.
-
-    NaN is neither above nor below any word, so that each would come first.
-    """
-    wrong_N = (chunk_NV.isnan() | (chunk_NV == math.inf)).any(dim=1).cpu()
-    if wrong_N.any():
-        raise DataError(
-            f"context {start + int(wrong_N.int().argmax()) + 1:,}: the model gives some word a "
-            "log-probability that is no number\n  expected: log-probabilities below infinity\n"
-            "  to do: make the output layer return log-probabilities that do not overflow"
-        )
 
 
 def at_places(text: Text, k: int, at: Sequence[int], rows: Sequence[int]) -> Measured:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -17,7 +17,6 @@ from repro.trainers.language_model.corpus import (
     log_conditional_matrix,
 )
 from repro.trainers.language_model.evaluation import rows_of
-from repro.trainers.language_model.measurements.chosen import Rows, gathered
 from repro.trainers.language_model.output.layer import OutputLayer
 from repro.trainers.language_model.randomness import philox
 from repro.trainers.language_model.spec import SyntheticCorpus
@@ -139,3 +138,26 @@ def finite(mean: float) -> float:
         "  expected: finite log-probabilities\n"
         "  to do: make the output layer return log-probabilities that do not underflow"
     )
+
+
+Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def gathered(predictions: Iterable[tuple[Tensor, Tensor]], rows: Rows) -> tuple[Tensor, Tensor]:
+    """Contexts (n, D) of these rows, and the words (n,) that follow them.
+
+    ``predictions`` are contexts (T, B, D) and words (T, B), window by window; ``rows`` (n,) are
+    sorted, distinct, and below the number of contexts. Nothing is read beyond the last of them.
+    """
+    contexts, targets, start = [], [], 0
+    for context_TBD, targets_TB in predictions:
+        end = start + targets_TB.numel()
+        first, last = np.searchsorted(rows, [start, end])
+        if last > first:
+            here = torch.from_numpy(rows[first:last] - start).to(context_TBD.device)
+            contexts.append(context_TBD.flatten(0, 1)[here])
+            targets.append(targets_TB.flatten()[here])
+        start = end
+        if last == len(rows):
+            break
+    return torch.cat(contexts), torch.cat(targets)

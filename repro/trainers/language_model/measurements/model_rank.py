@@ -15,13 +15,22 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, finfo, from_numpy
 
 from repro.errors import DataError
 from repro.rank.matrix_rank import CONTROL_CHUNK, control_factors, known_rank_of, ranks_of
-from repro.rank.reduction import QR_RESOLUTION, Reduced, Reduction, reduce_rows, reduction_for
-from repro.rank.resume import SavedReading
-from repro.rank.room import needed, refuse_without_memory
+from repro.rank.noise import deviation_of, with_noise
+from repro.rank.reduction import (
+    GRAM_RESOLUTION,
+    QR_RESOLUTION,
+    Reduced,
+    Reduction,
+    needed,
+    reduce_rows,
+    reduction_for,
+    refuse_without_memory,
+)
+from repro.rank.resume import SavedReading, array_of
 from repro.rank.rounded import POOLED, precision_of, rounded, telling_rows, tells
 from repro.rank.spectrum import Spectrum, curve_tolerances, numpy_threshold, press_threshold
 from repro.trainers.language_model.evaluation import full_precision, rows_of
@@ -68,25 +77,20 @@ class Torch:
         return gram
 
     def eigenvalues(self, gram: Tensor) -> Spectrum:
-        """As in Backend."""
         return np.asarray(torch.linalg.eigvalsh(gram, UPLO="L").cpu().numpy())
 
     def largest(self, gram: Tensor) -> float:
-        """As in Backend."""
         return float(self.eigenvalues(gram)[-1])
 
     def counts(self, gram: Tensor, limits: Sequence[float]) -> list[int]:
-        """As in Backend."""
         values = self.eigenvalues(gram)
         return [int(np.count_nonzero(values > limit)) for limit in limits]
 
     def triangle(self, factor: Tensor | None, block: Tensor) -> Tensor:
-        """As in Backend."""
         stacked = block if factor is None else torch.cat([factor, block])
         return torch.linalg.qr(stacked, mode="r").R
 
     def singular_values(self, factor: Tensor) -> Spectrum:
-        """As in Backend."""
         return np.asarray(torch.linalg.svdvals(factor).cpu().numpy())
 
     def restored(self, saved: Spectrum) -> Tensor:
@@ -362,3 +366,47 @@ def refuse_rounded(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
                 "measure again; what was trained is kept"
             )
         yield chunk
+
+
+ReadAll = Callable[[], Iterable[Tensor]]
+"""All rows, read again in chunks (?, V)."""
+
+
+def noisy_rank_of(
+    read: ReadAll, output: OutputLayer, rows: int, contexts: int | None, c: float
+) -> tuple[float, dict[str, Any], Spectrum]:
+    """Press rank with noise, facts and the spectrum, as `rank_of` has them without.
+
+    ``c`` is as in `repro.rank.noise.ranks_under_noise`; the rows are read twice. Facts: those of a
+    rank, and the standard deviation of the noise per entry, in nats. Raises as ``rank_of``.
+    """
+    asked, columns, device = rows_asked(rows, contexts), len(output.weight), output.weight.device
+    threshold = press_threshold(asked, columns, finfo(output.weight.dtype).eps)
+    refuse_without_room(threshold, columns, device, counts_too=False)
+    exact = refuse_rounded(first(read(), asked))
+    deviation = deviation_of(c, asked, columns, reduce_rows(exact, "inertia", TORCH).sigma_1)
+
+    def noisy() -> Iterator[Tensor]:
+        for chunk in with_noise(map(array_of, read()), deviation):
+            yield from_numpy(chunk).to(device)
+
+    value, details, spectrum = rank_of(noisy(), output, rows, contexts)
+    return value, {**details, "deviation": deviation}, spectrum
+
+
+def centred_spectrum_of(
+    read: ReadAll, output: OutputLayer, rows: int, contexts: int | None
+) -> tuple[dict[str, Any], Spectrum]:
+    """Shape and singular values of the rows less their mean, which are read twice.
+
+    Raises as ``rank_of``.
+    """
+    asked, columns = rows_asked(rows, contexts), len(output.weight)
+    refuse_without_room(10 * GRAM_RESOLUTION, columns, output.weight.device, counts_too=False)
+    total_V = output.weight.new_zeros(columns).double()
+    for chunk_NV in refuse_rounded(first(read(), asked)):
+        total_V += chunk_NV.double().sum(dim=0)
+    mean_V = total_V / asked
+    centred = (chunk_NV.double() - mean_V for chunk_NV in first(read(), asked))
+    spectrum = reduce_rows(centred, "gram", TORCH).values()
+    return {"rows": asked, "columns": columns}, spectrum

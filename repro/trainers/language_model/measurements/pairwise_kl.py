@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from repro.schema.base import Count
-from repro.schema.messages import Words
 from repro.trainers.measurement import (
     NAMES,
     Details,
     Measured,
-    MeasurementSpec,
     Natural,
+    OfSplit,
     Split,
-    unsuited_streams,
 )
 
 Pairs = Annotated[int, Field(ge=2, le=10_000_000)]
@@ -38,7 +35,7 @@ class PairwiseKlDetails(Details):
         return "" if value >= 0 else f"a mean KL divergence of {value:g}"
 
 
-class PairwiseKl(MeasurementSpec):
+class PairwiseKl(OfSplit):
     """Mean KL(P(. | c) || P(. | c')) in nats over pairs of contexts c, c' of a split.
 
     c and c' are independent and uniform over the contexts, so a context may be paired with itself,
@@ -81,20 +78,6 @@ class PairwiseKl(MeasurementSpec):
         contexts = subject.contexts(self.split, self.batch_size)
         drawn = model_kl.drawn_pairs(rows, self.pairs, self.seed)
         return model_kl.over_drawn_pairs(contexts, subject.model.output, rows, drawn)
-
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """A text must fill its streams."""
-        if self.taken_of(training):
-            yield from unsuited_streams(self.batch_size, training, self.split, whose)
-        else:
-            yield from super().unsuited(training, whose)
-
-    def same_elsewhere(self, other: MeasurementSpec) -> bool:
-        """All but the split is equal, and neither was trained on."""
-        if not isinstance(other, PairwiseKl):
-            return False
-        held_out = "train" not in (self.split, other.split)
-        return held_out and self.model_copy(update={"split": other.split}) == other
 
     def cost(self, training: Any) -> float:
         """The text through the trunk, and two decoded contexts a pair, or each context once."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from repro.errors import StoreError
 from repro.schema.base import Count, Positive, Spec
@@ -18,9 +18,9 @@ from repro.trainers.measurement import (
     Measured,
     MeasurementSpec,
     Natural,
+    OfSplit,
     Split,
     too_many_streams,
-    unsuited_streams,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Dynamic(Spec):
     weight_dropout: Literal["live"] | None = None
 
 
-class Perplexity(MeasurementSpec):
+class Perplexity(OfSplit):
     """exp of the mean negative log-likelihood of a token, over all tokens that have a context.
 
     ``mode: evaluation`` reads the split through the best checkpoint with dropout off, in
@@ -136,12 +136,9 @@ class Perplexity(MeasurementSpec):
             mistake = f"nothing is trained on the {self.split} split, so mode training has no value"
             yield "split", (mistake, "train", "write `split: train`, or leave the mode out")
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """A text must fill its streams; a dialog has neither streams nor windows."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-            return
-        yield from unsuited_streams(self.batch_size, training, self.split, whose)
+        yield from super().misfits(training, whose)
         if training.in_streams:
             if self.dynamic is not None:
                 size = self.dynamic.statistics_batch_size
@@ -199,3 +196,56 @@ def training_perplexity(
             "before that was recorded\n  to do: remove the run's folder; it is then trained again"
         )
     return math.exp(loss)
+
+
+class GapDetails(Details):
+    """Both perplexities; ``held_out`` is that of the split."""
+
+    held_out: float = Field(ge=1)
+    training: float = Field(ge=1)
+
+    def contradiction(self, value: float) -> str:
+        gap = self.held_out - self.training
+        return "" if value == gap else f"a gap of {value:g}, of perplexities that differ by {gap:g}"
+
+
+class GeneralisationGap(MeasurementSpec):
+    """Perplexity of a held-out ``split`` minus that of the training text, dropout off in both.
+
+    It follows from the two perplexities, both of mode ``evaluation`` and in ``batch_size``
+    streams, so it takes no time where these are in the store. The gap that papers print is often
+    against a training perplexity with dropout on, which is of another mode.
+    """
+
+    trainers: ClassVar[tuple[str, ...]] = Perplexity.trainers
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+    digits: ClassVar[int] = 2
+    Details: ClassVar[type[Details]] = GapDetails
+
+    kind: Literal["generalisation_gap"] = "generalisation_gap"
+    split: Literal["valid", "test"] = "test"
+    batch_size: Count = 1
+
+    @property
+    def label(self) -> str:
+        return f"generalisation gap, {NAMES[self.split]} minus training perplexity"
+
+    @property
+    def sources(self) -> tuple[Perplexity, Perplexity]:
+        return (
+            Perplexity(split=self.split, batch_size=self.batch_size),
+            Perplexity(split="train", batch_size=self.batch_size),
+        )
+
+    def derive(self, *found: Measured) -> Measured:
+        held_out, training = found
+        details = {"held_out": held_out.value, "training": training.value}
+        return Measured(held_out.value - training.value, details)
+
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """As the perplexities; what is wrong with both is said once."""
+        said = (words for each in self.sources for words in each.unsuited(training, whose))
+        yield from dict.fromkeys(said)
+
+    def same_elsewhere(self, other: MeasurementSpec) -> bool:
+        return isinstance(other, GeneralisationGap)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,8 +19,8 @@ from repro.trainers.measurement import (
     Measured,
     MeasurementSpec,
     Natural,
+    OfSplit,
     Split,
-    unsuited_streams,
 )
 
 Tolerance = Annotated[float, Field(ge=1e-60, le=1e60)]
@@ -71,7 +71,26 @@ class RankDetails(Details):
         return f"a rank of {value:g} of {self.rows} x {self.columns}"
 
 
-class RankOfMatrix(MeasurementSpec):
+class OfRows(OfSplit):
+    """A measurement of the first ``contexts`` rows that are read of a split (absent: all)."""
+
+    if TYPE_CHECKING:  # each has it, in the order of its keys
+        contexts: int | None
+
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        """There must be as many contexts as are to be read, and a text must fill its streams."""
+        yield from super().misfits(training, whose)
+        rows, asked = training.predicted(self.split, self.batch_size), self.contexts
+        if asked is not None and 0 < rows < asked:
+            mistake = f"contexts is {asked:,}, and the {self.split} split of {whose} has {rows:,}"
+            advice = "take fewer, or leave it out for all"
+            yield "contexts", (mistake, f"at most {rows:,}", advice)
+
+    def stored(self, training: Any) -> float:
+        return 8.0 * training.corpus.vocabulary
+
+
+class RankOfMatrix(OfRows):
     """What ranks of the log-probabilities of a split have in common, as they are or changed.
 
     ``contexts`` (absent: all) are the rows that are read first.
@@ -111,13 +130,6 @@ class RankOfMatrix(MeasurementSpec):
     threshold: Literal["press"] = "press"
     contexts: Count | None = None
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """There must be as many contexts as are to be read, and a text must fill its streams."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-            return
-        yield from unsuited_rows(self, training, whose)
-
     def largest(self, details: Mapping[str, Any]) -> int | None:
         return min(int(details["rows"]), int(details["columns"]))
 
@@ -145,8 +157,7 @@ class RankOfMatrix(MeasurementSpec):
 
     def memory_of(self, training: Any, *, spectrum: bool) -> float:
         """Bytes of a reduction to a spectrum, or to counts at the threshold."""
-        from repro.rank.reduction import QR_RESOLUTION, reduction_for  # noqa: PLC0415 - scipy
-        from repro.rank.room import needed  # noqa: PLC0415 - scipy
+        from repro.rank.reduction import QR_RESOLUTION, needed, reduction_for  # noqa: PLC0415 - scipy
         from repro.rank.rounded import eps_of  # noqa: PLC0415 - numpy
         from repro.rank.spectrum import press_threshold  # noqa: PLC0415 - numpy
 
@@ -155,9 +166,6 @@ class RankOfMatrix(MeasurementSpec):
         least = max(press / 10 if spectrum else press, QR_RESOLUTION)
         reduction = reduction_for(least, spectrum=spectrum)
         return needed(reduction, columns, copies=1 if spectrum else 0)
-
-    def stored(self, training: Any) -> float:
-        return 8.0 * training.corpus.vocabulary
 
 
 class Rank(RankOfMatrix):
@@ -221,7 +229,6 @@ class Rank(RankOfMatrix):
             yield CurveMark(f"declared threshold {number}", declared)
 
     def same_elsewhere(self, other: MeasurementSpec) -> bool:
-        """Every other rank."""
         return isinstance(other, Rank)
 
     def cost(self, training: Any) -> float:
@@ -236,30 +243,6 @@ class Rank(RankOfMatrix):
 
     def stored(self, training: Any) -> float:
         return 0.0 if self.spectrum is False else super().stored(training)
-
-
-class ReadsRows(Protocol):
-    """A measurement that reads the first rows of a split."""
-
-    @property
-    def split(self) -> Split: ...
-
-    @property
-    def batch_size(self) -> int: ...
-
-    @property
-    def contexts(self) -> int | None: ...
-
-
-def unsuited_rows(measurement: ReadsRows, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-    """There must be as many contexts as are to be read, and a text must fill its streams."""
-    split, streams, asked = measurement.split, measurement.batch_size, measurement.contexts
-    yield from unsuited_streams(streams, training, split, whose)
-    rows = training.predicted(split, streams)
-    if asked is not None and 0 < rows < asked:
-        mistake = f"contexts is {asked:,}, and the {split} split of {whose} has {rows:,}"
-        advice = "take fewer, or leave it out for all"
-        yield "contexts", (mistake, f"at most {rows:,}", advice)
 
 
 def cost_of_reading(training: Any, split: Split, contexts: int | None) -> float:

@@ -98,11 +98,9 @@ class WordSimilarity(MeasurementSpec):
         vectors = matrix_VE[[rows[word] for word in known]].cpu().double().numpy()
         return word_correlation(benchmark, dict(zip(known, vectors, strict=True)))
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
         """Only a text whose tokens are words has embeddings of the words of the pairs."""
-        if not self.taken_of(training):
-            yield from super().unsuited(training, whose)
-        elif training.corpus.kind != "text" or training.corpus.unit is not None:
+        if training.corpus.kind != "text" or training.corpus.unit is not None:
             mistake = f"{whose} reads {training.corpus.label}: the benchmarks are of English words"
             yield "kind", (mistake, "a text of words", "measure something else, or another corpus")
 

@@ -11,8 +11,11 @@ from repro.errors import DataError
 from repro.schema.base import Count, Positive
 from repro.schema.messages import Words
 from repro.trainers.curve import CurveMark
-from repro.trainers.language_model.measurements.centred_spectrum import CentredSpectrum
-from repro.trainers.language_model.measurements.noisy_rank import Noise, NoisyRank
+from repro.trainers.language_model.measurements.changed_matrix import (
+    CentredSpectrum,
+    Noise,
+    NoisyRank,
+)
 from repro.trainers.language_model.measurements.rank import (
     Rank,
     RankOfMatrix,
@@ -128,12 +131,8 @@ class Spectral(MeasurementSpec):
             return (NoisyRank.model_validate({**rows, "noise": self.noise}),)
         return (Rank.model_validate(rows),)
 
-    def unsuited(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
-        """As the rank itself."""
-        if self.taken_of(training):
-            yield from self.sources[0].unsuited(training, whose)
-        else:
-            yield from super().unsuited(training, whose)
+    def misfits(self, training: Any, whose: str) -> Iterator[tuple[str, Words]]:
+        yield from self.sources[0].unsuited(training, whose)
 
     def derive(self, *found: Measured) -> Measured:
         (source,) = found
