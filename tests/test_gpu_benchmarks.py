@@ -1,4 +1,4 @@
-"""The GPU's commands, on a CPU and in tiny sizes: what they compare, time, carry and resume."""
+"""The GPU's commands, on a CPU and in tiny sizes: what they compare and time."""
 
 from __future__ import annotations
 

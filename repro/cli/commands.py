@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,6 +25,7 @@ from repro.cli.options import (
     say,
     say_json,
 )
+from repro.errors import ReproError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -214,7 +216,7 @@ DAMAGED = 4
 
 runs = typer.Typer(
     name="runs",
-    help="Check the runs of a store, or export them.",
+    help="Check the runs of a store, or move them to another.",
     no_args_is_help=True,
 )
 
@@ -271,23 +273,76 @@ def export(
             help="Copy weights and spectra too, or leave them out, which each record then says.",
         ),
     ] = True,
+    unfinished: Annotated[
+        bool,
+        typer.Option(
+            "--unfinished",
+            help="Export the checkpoints of runs that are not finished instead, in parts.",
+        ),
+    ] = False,
+    part_size: Annotated[
+        str, typer.Option(metavar="SIZE", help="The size of a part at most, as 16MB or 1GB.")
+    ] = "16MB",
     allow_code: AllowCode = False,
     json: Json = False,
 ) -> None:
     """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
     with problems(json=json):
         from repro.schema.numbers import number_of
-        from repro.workflows.runs import export_runs
+        from repro.workflows.runs import export_runs, export_unfinished
 
         chosen = _chosen(claims or [], scale, allow_code=allow_code)
+        if unfinished:
+            size = _bytes(part_size)
+            cut = export_unfinished(open_store(store), to, chosen, part_bytes=size)
+            without = f", {cut.unfinished} without a checkpoint" if cut.unfinished else ""
+            many = number_of(cut.parts, "unfinished run")
+            say(f"{many} exported in parts to {to}{without}", err=json)
+            if json:
+                say_json({"to": str(to), **asdict(cut)})
+            return
         done = export_runs(open_store(store), to, chosen, weights=weights)
         there = f", {done.there} there already" if done.there else ""
-        unfinished = f", {done.unfinished} not finished and left out" if done.unfinished else ""
+        left_out = f", {done.unfinished} not finished and left out" if done.unfinished else ""
         how = "" if weights else " without weights"
         copied = number_of(done.copied, "run")
-        say(f"{copied} exported{how} to {to}{there}{unfinished}", err=json)
+        say(f"{copied} exported{how} to {to}{there}{left_out}", err=json)
         if json:
             say_json({"to": str(to), **asdict(done)})
+
+
+@runs.command(name="import")
+def bring(
+    source: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="What export wrote.", show_default=False)
+    ],
+    store: Store = None,
+    json: Json = False,
+) -> None:
+    """Bring exported runs into the store: finished ones, or unfinished ones, which then go on.
+
+    Nothing that the store has is replaced, but a checkpoint by one of more epochs.
+    """
+    with problems(json=json):
+        from repro.schema.numbers import number_of
+        from repro.workflows.runs import import_runs
+
+        done = import_runs(open_store(store), source)
+        parts = f", {done.parts} unfinished" if done.parts else ""
+        there = f", {done.there} there already" if done.there else ""
+        say(f"{number_of(done.copied + done.parts, 'run')} imported{parts}{there}", err=json)
+        if json:
+            say_json({"from": str(source), **asdict(done)})
+
+
+def _bytes(size: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,6}) ?(kB|MB|GB)", size)
+    if found is None or int(found[1]) < 1:
+        raise ReproError(
+            f"--part-size: '{size}' is not a size\n  expected: a number and a unit\n"
+            "  to do: write it as 16MB or 1GB"
+        )
+    return int(found[1]) * {"kB": 10**3, "MB": 10**6, "GB": 10**9}[found[2]]
 
 
 def history(

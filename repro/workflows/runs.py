@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro.errors import StoreUnreachableError
+from repro.errors import StoreError, StoreUnreachableError
 from repro.registry.claim_log import ClaimLog
 from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
@@ -14,7 +14,8 @@ from repro.running.plan import merged
 from repro.specs.claim import Claim
 from repro.store.places import LEDGER
 from repro.store.run_store import OutputStore, RunStore, copy_run
-from repro.store.sealed import is_folder, noting_damage
+from repro.store.sealed import MARKER, exists, is_folder, make_folder, noting_damage
+from repro.store.unfinished import PART_BYTES, folders_of_parts, take_parts, write_parts
 from repro.trainers.run import PlannedRun
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import trainer_of
@@ -35,11 +36,15 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How many runs were copied, were there already, or are not finished and so were not."""
+    """How many runs were copied, were there already, or are not finished and so were not.
+
+    ``parts`` is of how many unfinished ones a checkpoint went along.
+    """
 
     copied: int
     there: int
     unfinished: int
+    parts: int = 0
 
 
 def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
@@ -97,6 +102,38 @@ def export_runs(
     for claim_id, scale in _ledgers(store, claims):
         ClaimLog(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
     return Exported(copied, there, unfinished)
+
+
+def export_unfinished(
+    store: RunStore, to: Path, claims: Sequence[Claim] = (), *, part_bytes: int = PART_BYTES
+) -> Exported:
+    """Cut the checkpoints of unfinished runs, all or those that claims use, into parts.
+
+    ``to`` is a folder, made if it is missing. The store keeps what it has, and training may go on.
+    """
+    make_folder(to)
+    keys = [key for key in _chosen(store, claims) if store.state(key) == "started"]
+    cut = sum(write_parts(store, key, to, part_bytes) > 0 for key in keys)
+    return Exported(0, 0, len(keys) - cut, cut)
+
+
+def import_runs(store: RunStore, source: Path) -> Exported:
+    """Bring a store of finished runs, or parts of unfinished ones, into the store.
+
+    A run that is finished here stays as it is; of two checkpoints that with more epochs stays.
+    StoreError for anything that is damaged, before it is used.
+    """
+    store.prepare()
+    if exists(source / MARKER):
+        return export_runs(RunStore(source), store.root)
+    found = list(folders_of_parts(source)) if source.is_dir() else []
+    if not found:
+        raise StoreError(
+            f"{source}: holds no runs\n  expected: a store, or parts of unfinished runs\n"
+            "  to do: name the folder that `repro runs export` wrote"
+        )
+    taken = sum(take_parts(folder, store) for folder in found)
+    return Exported(0, len(found) - taken, 0, taken)
 
 
 def _chosen(

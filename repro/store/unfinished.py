@@ -1,0 +1,168 @@
+"""An unfinished run on the way to another store: its checkpoint, exact, in parts of a stated size.
+
+What comes in is foreign: the manifest is sealed and names each part by its digest, names lead to no
+other folder, and a part that is missing, damaged or of another checkpoint is refused by its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from repro.errors import StoreError
+from repro.store.artefacts import SPEC
+from repro.store.places import make_run_folder
+from repro.store.reading import StoreReader
+from repro.store.run_store import RunStore
+from repro.store.sealed import (
+    damaged,
+    exists,
+    is_folder,
+    make_folder,
+    read_bytes,
+    read_sealed,
+    seal,
+    write_atomically,
+)
+
+MANIFEST: Final = "manifest.json"
+CHECKPOINT: Final = "checkpoint.safetensors"
+PART_BYTES: Final = 16_000_000
+LARGEST: Final = 2**34
+"""Bytes of a checkpoint: with the average and the best, that of a model of 1.4 billion weights."""
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class CutPart(BaseModel):
+    """A file of the parts."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,6}\.part$")]
+    size: Annotated[int, Field(ge=1, le=LARGEST)]
+    digest: Digest
+
+
+class Manifest(BaseModel):
+    """What the parts are of: ``spec`` is the specification of the run, as its store has it."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    version: Literal[1] = 1
+    run: Digest
+    spec: str
+    epochs: Annotated[int, Field(ge=0)]
+    digest: Digest
+    parts: Annotated[list[CutPart], Field(min_length=1, max_length=100_000)]
+
+
+def write_parts(store: StoreReader, key: str, to: Path, size: int = PART_BYTES) -> int:
+    """Cut a run's checkpoint into a new folder below ``to``; how many parts, 0 without one.
+
+    The checkpoint is read in one piece, as training replaces it in one: training may go on.
+    StoreError where parts of the run are there already.
+    """
+    content = read_bytes(store.folder(key) / CHECKPOINT, LARGEST)
+    if content is None:
+        return 0
+    store.check_spec(key)
+    folder = to / key
+    if exists(folder):
+        raise damaged(folder, "is there already", "no parts of this run", "name another folder")
+    make_folder(folder)
+    parts = []
+    for number, at in enumerate(range(0, len(content), size)):
+        piece, name = content[at : at + size], f"{number:04}.part"
+        write_atomically(folder / name, piece)
+        parts.append(CutPart(name=name, size=len(piece), digest=_digest(piece)))
+    spec = (read_bytes(store.folder(key) / SPEC) or b"").decode("ascii")
+    epochs = _epochs(store.folder(key) / CHECKPOINT, content)
+    manifest = Manifest(run=key, spec=spec, epochs=epochs, digest=_digest(content), parts=parts)
+    write_atomically(folder / MANIFEST, seal(manifest.model_dump(mode="json")))
+    return len(parts)
+
+
+def folders_of_parts(place: Path) -> Iterator[Path]:
+    """The folders of parts at or below a place."""
+    for folder in (place, *sorted(place.iterdir())):
+        if not folder.is_symlink() and folder.is_dir() and exists(folder / MANIFEST):
+            yield folder
+
+
+def take_parts(folder: Path, store: RunStore) -> bool:
+    """Put the checkpoint in a folder of parts into the store; False if the store is as far.
+
+    A finished run is kept, and so is a checkpoint of as many epochs or more. StoreError for parts
+    that are not whole, and where the run is being trained.
+    """
+    manifest = _manifest(folder)
+    key, content = manifest.run, _joined(folder, manifest)
+    if manifest.epochs != _epochs(folder / MANIFEST, content):
+        raise damaged(folder / MANIFEST, "states other epochs than its parts have", "the same")
+    with store.lock(key) as held:
+        if not held:
+            raise StoreError(
+                f"{store.folder(key)}: the run is being trained by another process\n"
+                "  to do: wait until it has ended, or end it"
+            )
+        if store.committed(key) is not None:
+            return False
+        place = make_run_folder(store.root, key, store.prepare())
+        here = read_bytes(place / CHECKPOINT, LARGEST)
+        if here is not None and _epochs(place / CHECKPOINT, here) >= manifest.epochs:
+            return False
+        write_atomically(place / SPEC, manifest.spec.encode("ascii"))
+        store.check_spec(key)
+        write_atomically(place / CHECKPOINT, content)
+    return True
+
+
+def _manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    document = read_sealed(path, "export the run again")
+    try:
+        return Manifest.model_validate_json(json.dumps(document))
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"])) or "it"
+        message = f"{where}: {error.errors()[0]['msg']}"
+        raise damaged(path, message, "a manifest of parts", "export the run again") from error
+
+
+def _joined(folder: Path, manifest: Manifest) -> bytes:
+    """All parts in their order, each compared with its digest."""
+    if not is_folder(folder) or sum(part.size for part in manifest.parts) > LARGEST:
+        raise damaged(folder, "is too large", f"at most {LARGEST:,} bytes", "export it again")
+    pieces = []
+    for part in manifest.parts:
+        path = folder / part.name
+        piece = read_bytes(path, part.size)
+        if piece is None:
+            raise damaged(path, "is missing", "every part", "bring this part too")
+        if _digest(piece) != part.digest:
+            what = "is damaged, or of another checkpoint"
+            raise damaged(path, what, f"the SHA-256 {part.digest}", "bring this part again")
+        pieces.append(piece)
+    content = b"".join(pieces)
+    if _digest(content) != manifest.digest:
+        raise damaged(folder, "its parts are mixed", "those of one export", "export it again")
+    return content
+
+
+def _epochs(path: Path, content: bytes) -> int:
+    """How many epochs a checkpoint has, in its header alone."""
+    try:
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + length])
+        return len(json.loads(header["__metadata__"]["state"])["history"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise damaged(path, "is not a checkpoint", "a checkpoint of a training") from error
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

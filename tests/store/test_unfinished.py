@@ -1,0 +1,215 @@
+"""An unfinished run on the way to another store: exact, in parts, refused where it is not whole."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from repro.errors import ReproError, StoreError
+from repro.store import unfinished as parts
+from repro.store.run_store import RunStore
+from repro.store.sealed import seal
+from repro.trainers.language_model.corpus import load_corpus
+from repro.trainers.language_model.training import train
+from repro.trainers.run import RunSpec
+from repro.trainers.trainer import Progress
+from repro.workflows.runs import export_runs, export_unfinished, import_runs
+from tests.commands import repro
+from tests.trainers import small
+
+CPU = torch.device("cpu")
+RUN = small.run(small.MOS, small.rich_recipe(batch_size=12))
+
+
+class KilledError(Exception):
+    """The training is killed."""
+
+
+def trained(store: RunStore, run: RunSpec = RUN, *, epochs: int | None = None) -> RunStore:
+    """Go on with a run in a store, to its end or killed after so many epochs."""
+
+    def killing(where: Progress) -> None:
+        if epochs is not None and where.epoch > epochs:
+            raise KilledError
+
+    folder = store.working_folder(run)
+    corpus = load_corpus(small.corpus(), None)
+    try:
+        (done,) = train([run], corpus, device=CPU, folders=[folder], progress=killing)
+    except KilledError:
+        return store
+    finished = done.finished()
+    store.put_run(
+        run, history=finished.history, weights=finished.weights, best_epoch=finished.best_epoch
+    )
+    return store
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one run, killed after its second epoch."""
+    return trained(RunStore(tmp_path_factory.mktemp("killed") / "store"), epochs=2).root
+
+
+@pytest.fixture
+def begun(killed: Path, tmp_path: Path) -> RunStore:
+    """A copy of that store."""
+    return RunStore(shutil.copytree(killed, tmp_path / "begun"))
+
+
+@pytest.fixture
+def folder(begun: RunStore, tmp_path: Path) -> Path:
+    """Its parts, of 4 kB."""
+    assert export_unfinished(begun, tmp_path / "parts", part_bytes=4000).parts == 1
+    return tmp_path / "parts" / RUN.key
+
+
+def test_a_run_that_moved_ends_with_the_bits_of_one_that_never_stopped(
+    begun: RunStore, folder: Path, tmp_path: Path
+) -> None:
+    """Killed a second time on the way; the store that it left has all that it had."""
+    assert len(list(folder.glob("*.part"))) > 3
+    other = RunStore(tmp_path / "other")
+    assert import_runs(other, folder.parent).parts == 1
+    trained(trained(other, epochs=3))
+    whole = trained(RunStore(tmp_path / "whole"))
+    assert other.record(RUN.key) == whole.record(RUN.key)
+    assert other.history(RUN.key) == whole.history(RUN.key)
+    assert begun.state(RUN.key) == "started"
+    assert trained(begun).record(RUN.key) == whole.record(RUN.key)
+
+
+def test_the_checkpoint_with_more_epochs_stays(begun: RunStore, folder: Path) -> None:
+    """As many are not more; a finished run is not touched."""
+    assert import_runs(begun, folder).there == 1
+    trained(begun, epochs=3)
+    assert import_runs(begun, folder).there == 1
+    trained(begun)
+    before = begun.record(RUN.key)
+    assert import_runs(begun, folder).there == 1
+    assert begun.record(RUN.key) == before
+
+
+def test_a_checkpoint_that_is_further_takes_the_place_of_an_earlier_one(
+    begun: RunStore, tmp_path: Path
+) -> None:
+    shutil.copytree(begun.root, tmp_path / "behind")
+    trained(begun, epochs=3)
+    export_unfinished(begun, tmp_path / "parts")
+    behind = RunStore(tmp_path / "behind")
+    assert import_runs(behind, tmp_path / "parts").parts == 1
+    name = parts.CHECKPOINT
+    assert (behind.folder(RUN.key) / name).read_bytes() == (
+        begun.folder(RUN.key) / name
+    ).read_bytes()
+
+
+def changed_manifest(folder: Path, **changes: object) -> None:
+    path = folder / parts.MANIFEST
+    document = json.loads(path.read_text())
+    del document["sha256"]
+    path.write_bytes(seal({**document, **changes}))
+
+
+def remove(folder: Path) -> None:
+    (folder / "0001.part").unlink()
+
+
+def damage(folder: Path) -> None:
+    content = bytearray((folder / "0001.part").read_bytes())
+    content[7] ^= 1
+    (folder / "0001.part").write_bytes(content)
+
+
+def mix(folder: Path) -> None:
+    """Two parts of one size change places, and the manifest says so."""
+    document = json.loads((folder / parts.MANIFEST).read_text())["parts"]
+    changed_manifest(folder, parts=[document[1], document[0], *document[2:]])
+
+
+def lead_out(folder: Path) -> None:
+    document = json.loads((folder / parts.MANIFEST).read_text())["parts"]
+    changed_manifest(folder, parts=[{**document[0], "name": "../../0001.part"}])
+
+
+def link(folder: Path) -> None:
+    (folder / "0001.part").rename(folder / "elsewhere")
+    (folder / "0001.part").symlink_to("elsewhere")
+
+
+def other_run(folder: Path) -> None:
+    changed_manifest(folder, run="f" * 64)
+
+
+def other_epochs(folder: Path) -> None:
+    changed_manifest(folder, epochs=99)
+
+
+def unsealed(folder: Path) -> None:
+    path = folder / parts.MANIFEST
+    path.write_text(path.read_text().replace('"epochs": 2', '"epochs": 3'))
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (remove, "0001.part: is missing"),
+        (damage, "0001.part: is damaged, or of another checkpoint"),
+        (mix, "its parts are mixed"),
+        (lead_out, "manifest.json: parts.0.name"),
+        (link, "0001.part: "),
+        (other_run, "f" * 64),
+        (other_epochs, "states other epochs than its parts have"),
+        (unsealed, "manifest.json: has the digest"),
+    ],
+)
+def test_parts_that_are_not_whole_are_refused_by_name(harm, said, folder, tmp_path):
+    """And nothing of them is in the store."""
+    harm(folder)
+    other = RunStore(tmp_path / "other")
+    with pytest.raises(StoreError, match="to do: ") as caught:
+        import_runs(other, folder.parent)
+    assert said in str(caught.value)
+    assert not list(other.root.rglob(parts.CHECKPOINT))
+
+
+def test_a_run_that_is_being_trained_is_left_alone(folder: Path, tmp_path: Path) -> None:
+    other = RunStore(tmp_path / "other")
+    with other.lock(RUN.key), pytest.raises(StoreError, match="is being trained"):
+        import_runs(RunStore(other.root), folder)
+
+
+def test_parts_are_not_written_over(begun: RunStore, folder: Path) -> None:
+    with pytest.raises(StoreError, match="is there already"):
+        export_unfinished(begun, folder.parent)
+
+
+def test_finished_runs_are_imported_from_a_store(begun: RunStore, tmp_path: Path) -> None:
+    """What export wrote, and back; a second time they are there already."""
+    trained(begun)
+    export_runs(begun, tmp_path / "exported")
+    other = RunStore(tmp_path / "other")
+    found = [import_runs(other, tmp_path / "exported") for _ in range(2)]
+    assert [(each.copied, each.there) for each in found] == [(1, 0), (0, 1)]
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(ReproError, match="holds no runs"):
+            import_runs(RunStore(tmp_path / "store"), place)
+
+
+def test_the_commands_move_a_run(begun: RunStore, tmp_path: Path) -> None:
+    """`runs export --unfinished` and `runs import`, and what they say."""
+    to, other = tmp_path / "carried", tmp_path / "other"
+    export = ("runs", "export", "--unfinished", "--to", str(to), "--part-size")
+    assert "is not a size" in repro(*export, "16", "--store", str(begun.root)).stderr
+    done = repro(*export, "16MB", "--store", str(begun.root))
+    assert done.stdout == f"1 unfinished run exported in parts to {to}\n"
+    done = repro("runs", "import", str(to), "--store", str(other))
+    assert done.stdout == "1 run imported, 1 unfinished\n"
+    assert RunStore(other).state(RUN.key) == "started"
