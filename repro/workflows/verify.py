@@ -176,7 +176,7 @@ class _Reports:
 
 
 class _Verification(_Reports):
-    """Claims on the way to their reports: as they were given, and with the seeds that are due."""
+    """Claims on the way to their reports: those given, and the same with the seeds that are due."""
 
     def __init__(self, claims: Sequence[Claim], options: Options) -> None:
         super().__init__(options)
