@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -90,10 +92,10 @@ class TestProduct:
         """The claim on dialogs, verified twice: no value differs. In this process, for its cost."""
         claim = product.dialogs(tmp_path)
         monkeypatch.chdir(claim.parent)
-        monkeypatch.setattr(
-            "benchmarks.gpu.product.subprocess.run",
-            lambda line, **_: repro(*line[3:], "--engine", "serial"),
+        here = SimpleNamespace(
+            run=lambda line, **_: repro(*line[3:], "--engine", "serial"), PIPE=subprocess.PIPE
         )
+        monkeypatch.setattr(product, "subprocess", here)  # others start programs, too
         done = list(product.compared(claim, tmp_path, "cpu"))
         assert [check.value for check in done] == [0.0] * 4
 
