@@ -24,7 +24,6 @@ from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms, shares
 from repro.stats import stopping
 from repro.stats.planned_level import PlannedItems, PlannedMedian
-from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planned_tasks import HALF, PlannedBySeed, PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import (
     PlannedCorrelation,
@@ -41,6 +40,7 @@ from repro.stats.planning import (
     power_of_test,
 )
 from repro.stats.power import power_above
+from repro.stats.survival import PlannedSurvivals
 from repro.stats.task_aggregates import Aggregate
 
 ERRORS = 4

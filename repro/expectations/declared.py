@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     pass
 
 
+from collections.abc import Iterator
+
 from repro.schema.base import OrderColumn, SeedCount
 
 Drift = Literal["reversed", "any"]
@@ -175,3 +177,20 @@ class Mistake:
     what: str
     expected: str
     advice: str
+
+
+PAIRED_TESTS: tuple[Literal["paired", "paired_permutation"], ...] = ("paired", "paired_permutation")
+"""Tests of differences, or trends, of a paired design; all others take arms as independent."""
+
+
+def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
+    """A test of pairs needs arms that share their randomness, and they need such a test."""
+    paired = test in PAIRED_TESTS
+    if paired and not context.paired:
+        mistake = "replicates of independent arms are no pairs"
+        advice = "leave the test out, or write `design: paired`"
+        yield Mistake(("test",), mistake, "a test of independent arms, such as welch", advice)
+    elif context.paired and not paired:
+        mistake = f"test {test} takes the arms as independent, and {context.design_name} pairs them"
+        advice = "write `test: paired`, or `design: independent`"
+        yield Mistake(("test",), mistake, "paired", advice)

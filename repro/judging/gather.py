@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from repro.errors import DataError, ReproError
 from repro.evidence.base import EvidenceSource, PublishedArm, TableSchema
-from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable, in_order
-from repro.evidence.units import averaged
+from repro.evidence.evidence import (
+    Evidence,
+    PrintedSummary,
+    Replicate,
+    TidyTable,
+    averaged,
+    in_order,
+)
 from repro.specs.claim import Claim
 from repro.trainers.derived import with_derived, with_parts
 from repro.trainers.measurement import MeasurementSpec

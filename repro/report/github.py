@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from repro.errors import Stopped, printable
 from repro.judging.document import Document
-from repro.judging.exit_status import status_of, verdict_of
+from repro.judging.verdict import status_of, verdict_of
 from repro.report.badges import at_scale
 from repro.report.flips import flip, is_unexpected_flip
 from repro.schema import numbers as fmt
