@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from math import fsum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from repro.errors import ClaimError
-from repro.results.readings import RunState
+from repro.results.readings import RunState, short
+from repro.schema import numbers as fmt
+from repro.schema.base import Count, PrintedSize, Spec
 from repro.stats.records import Order, Sample, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-from collections.abc import Sequence
-from math import fsum
-from typing import NamedTuple, TypeAlias
-
-from repro.results.readings import short
-from repro.schema import numbers as fmt
 
 
 class TaskSeed(NamedTuple):
@@ -193,19 +188,18 @@ def by_source(
     return tuple((drawn[seed], unit_of(seed), row) for seed, row in values.items())
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedSummary:
-    """Printed numbers of one arm on one measurement, as numbers."""
+class PublishedArm(Spec):
+    """Printed numbers of one arm, as strings."""
 
-    mean: float
-    sd: float | None
-    n: int | None
+    mean: PrintedSize
+    sd: PrintedSize | None = None
+    n: Count | None = None
 
     def summary(self, arm: str) -> Summary:
         """As a summary; ClaimError where the number of seeds is not printed."""
         if self.n is None:
             raise ClaimError(f"the number of seeds behind the printed mean of '{arm}' is not known")
-        return Summary(self.n, self.mean, self.sd)
+        return Summary(self.n, float(self.mean), None if self.sd is None else float(self.sd))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +211,7 @@ class Evidence:
     """
 
     arms: Mapping[str, tuple[Replicate, ...]]
-    published: Mapping[str, Mapping[str, PrintedSummary]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, PublishedArm]] = field(default_factory=dict)
     tables: Mapping[str, TableSource] = field(default_factory=dict)
     sourced: Mapping[str, Sourced] = field(default_factory=dict)
 

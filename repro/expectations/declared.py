@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict
 
 from pydantic import Field
 
-from repro.schema.base import Name, ObjectName, Spec
+from repro.schema.base import Name, ObjectName, OrderColumn, SeedCount, Spec
 from repro.schema.value_scale import ValueScale
 
 if TYPE_CHECKING:
     pass
 
-
-from collections.abc import Iterator
-
-from repro.schema.base import OrderColumn, SeedCount
 
 Drift = Literal["reversed", "any"]
 """How far a difference may move before a sequential claim is INVALID: until the seeds say the

@@ -167,7 +167,8 @@ class Gate:
         for arm, printed in self.evidence.published.items():
             numbers = printed.get(table.name)
             if numbers is not None and numbers.sd is not None:
-                levels[arm] = ScaleOfArm(numbers.mean, numbers.sd, last_decimal((numbers.mean,)))
+                mean = float(numbers.mean)
+                levels[arm] = ScaleOfArm(mean, float(numbers.sd), last_decimal((mean,)))
         return levels
 
     def _in_units(

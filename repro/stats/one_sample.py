@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from scipy.special import bdtr, bdtrc, chdtrc, ndtr, ndtri
 
@@ -13,6 +13,8 @@ from repro.errors import ClaimError, TooFewError
 from repro.schema.value_scale import ValueScale
 from repro.stats.bounded_mean import bounded_level, needs_range
 from repro.stats.contrast import Contrast
+from repro.stats.planning import PlannedCounts
+from repro.stats.power import power_share
 from repro.stats.records import (
     Arm,
     Interval,
@@ -238,3 +240,23 @@ def _middle(values: Sequence[float]) -> list[float]:
 def _median(values: Sequence[float]) -> float:
     middle = _middle(values)
     return math.fsum(middle) / len(middle)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMedian(PlannedCounts):
+    """A median that lies within its limit by ``effect``, in the units of ``sd``.
+
+    Of normal values each keeps the limit with the chance ``Phi(effect / sd)``, and the sign test
+    counts those that do: its power is a sum of binomial chances (Dixon 1953; Conover 1999, 3.4).
+    """
+
+    name: ClassVar[str] = "a level of the median"
+
+    def computed(self) -> float:
+        if not self.sd:
+            raise ClaimError(f"planning for {self.name} needs a standard deviation")
+        within = float(ndtr(self.truth / self.sd[0]))
+        return power_share(self.n[0], within, of=0.5, alpha=self.alpha)
+
+    def surest(self) -> tuple[float, str]:
+        return 0.5 ** self.n[0], "even if every replicate agrees"

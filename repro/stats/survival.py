@@ -39,7 +39,7 @@ from repro.stats.records import (
     require_sample,
 )
 from repro.stats.simulated import DRAWS as SIMULATIONS
-from repro.stats.simulated import Confirmed, Decide, draw_signs, draw_splits
+from repro.stats.simulated import Confirmed, Decide, draw_signs, draw_splits, frequency
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
@@ -106,13 +106,17 @@ def log_rank(
 def log_rank_scores(times: Array, at: float) -> Array:
     """1 for a time below ``at``, else 0, minus the Nelson-Aalen estimate of the hazard until then.
 
-    One for each time, of all arms together. Their sum is 0, and over one arm it is the number of
-    its targets that were reached less the number expected: the numerator of the log-rank test.
+    One for each time, of all arms together, along the last axis. Their sum is 0, and over one arm
+    it is the number of its targets that were reached less the number expected: the numerator of the
+    log-rank test.
     """
+    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
+
     reached = times < at
-    hazard = np.zeros(len(times))
-    for time in np.unique(times[reached]):
-        hazard[times >= time] += np.sum(reached & (times == time)) / np.sum(times >= time)
+    first, last = (rankdata(times, method, axis=-1).astype(int) for method in ("min", "max"))
+    at_risk = times.shape[-1] + 1 - first
+    rises = np.take_along_axis(reached / at_risk, np.argsort(times, axis=-1), -1)
+    hazard = np.take_along_axis(np.cumsum(rises, axis=-1), last - 1, -1)
     return np.asarray(reached - hazard)
 
 
@@ -209,8 +213,7 @@ class PlannedSurvivals(PlannedTest):
             generator.standard_exponential((SIMULATIONS, n)) / hazard
             for n, hazard in zip(sizes, self.hazards, strict=True)
         )
-        power = float(np.mean(decide(a, b, self.alpha)))
-        return power, max(math.sqrt(power * (1 - power) / SIMULATIONS), 1 / SIMULATIONS)
+        return frequency(decide(a, b, self.alpha))
 
     def sized(self, size: float) -> Self:
         """B as planned, and a size on the logarithm of the ratio of hazards for A."""
@@ -232,12 +235,12 @@ class PlannedSurvivals(PlannedTest):
 def log_rank_p(a: Array, b: Array, *, paired: bool = False) -> tuple[Array, Array]:
     """One-sided p of each row: that A is there sooner than B, and later, by permutation.
 
-    Times of ``NEVER`` or more were not reached; no others may be equal. All splits up to a
+    Times of ``NEVER`` or more were not reached. All splits up to a
     thousand (exchanges within pairs up to 1,024), else so many at random: the test itself tries
     more, which costs power only in the third digit.
     """
     n = a.shape[1]
-    scores = _scores(np.concatenate([a, b], axis=1))
+    scores = log_rank_scores(np.concatenate([a, b], axis=1), NEVER)
     orders = draw_signs(n) if paired else draw_splits(n, scores.shape[1])
     exchanged = scores[:, :n] - scores[:, n:] if paired else scores
     tails = []
@@ -247,13 +250,3 @@ def log_rank_p(a: Array, b: Array, *, paired: bool = False) -> tuple[Array, Arra
         tails.append([np.mean(sums >= seen - 1e-9, 1), np.mean(sums <= seen + 1e-9, 1)])
     sooner, later = np.concatenate(tails, axis=1)
     return sooner, later
-
-
-def _scores(times: Array) -> Array:
-    """Those of `repro.stats.survival.log_rank_scores`, row by row."""
-    order = np.argsort(times, axis=1)
-    reached = np.take_along_axis(times, order, 1) < NEVER
-    at_risk = np.arange(times.shape[1], 0, -1)
-    found = np.empty_like(times)
-    np.put_along_axis(found, order, reached - np.cumsum(reached / at_risk, axis=1), 1)
-    return found

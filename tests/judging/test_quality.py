@@ -15,8 +15,7 @@ from benchmarks.quality.gate import gate
 from benchmarks.quality.honest import Drawn, as_rows, claim_document
 from benchmarks.quality.measure import PROMISED, RULES, false_alarms
 from repro import judge, load_claim
-from repro.evidence.base import PublishedArm
-from repro.evidence.evidence import TableSource, TidyTable
+from repro.evidence.evidence import PublishedArm, TableSource, TidyTable
 from repro.evidence.published import PublishedNumbers
 from repro.expectations.verdict_words import FlagKind
 from repro.judging.assemble import check_claim
