@@ -288,7 +288,8 @@ def left_out(
     in_order = all(evidence.order(arm) != "unknown" for arm in arms)
     pairs = claim.design == "paired" or (claim.sequential is not None and in_order)
     tasks = tuple(dict.fromkeys(task for arm in arms for task in claim.tasks(arm)))
-    whole = {arm for each in judged for arm in each.expectation.of if _by_seed(each)}
+    declared = [each.expectation for each in judged]
+    whole = {arm for each in declared if kind_of(each).by_seed(each) for arm in each.of}
     of_seeds = tuple(arm for arm in arms if not claim.tasks(arm) or arm in whole)
     return (
         *(
@@ -299,10 +300,6 @@ def left_out(
         ),
         *(_without_task(claim, evidence, judged, task) for task in tasks),
     )
-
-
-def _by_seed(judged: Judged) -> bool:
-    return kind_of(judged.expectation).by_seed(judged.expectation)
 
 
 def _without_task(claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], task: str) -> Case:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -94,7 +95,7 @@ class Crossed:
             both = np.vstack(tables) if better == "higher" else -np.vstack(tables)
             ranks = np.column_stack([midranks(column) for column in both.T]) / len(both)
             tables = (ranks[: len(self.a)], ranks[len(self.a) :])
-        reduce = interquartile_mean if aggregate == "iqm" else _mean
+        reduce = interquartile_mean if aggregate == "iqm" else fmean
         first, second = (tuple(map(reduce, table)) for table in tables)
         return Sample(first, self.numbers[0]), Sample(second, self.numbers[1])
 
@@ -112,10 +113,6 @@ class Crossed:
     def n(self) -> tuple[int, int]:
         """How many seeds each arm has."""
         return len(self.a), len(self.b)
-
-
-def _mean(values: Table) -> float:
-    return math.fsum(values) / len(values)
 
 
 def _table(arm: Sample, tasks: Sequence[str], name: str) -> tuple[tuple[int, ...], Table]:

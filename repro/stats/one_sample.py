@@ -171,7 +171,8 @@ def median_level(
             advice="add replicates",
         )
     least = _with_diverged(sample, better)
-    most = [math.inf if _is_censored(value, censored_at) else value for value in least]
+    end = math.inf if censored_at is None else censored_at
+    most = [math.inf if value >= end else value for value in least]
     within, outside = _kept(side, limit, least, most)
     place = next(k for k in range(n) if bdtr(k, n, 0.5) > alpha)
     return MedianResult(
@@ -203,10 +204,6 @@ def _with_diverged(sample: Sample, better: Better) -> list[float]:
     worst = math.inf if better == "lower" else -math.inf
     pairs = zip(sample.replicates, sample.values, strict=True)
     return [worst if number in sample.diverged else value for number, value in pairs]
-
-
-def _is_censored(value: float, at: float | None) -> bool:
-    return at is not None and value >= at
 
 
 def _beyond(values: Sequence[float]) -> Literal["", "<", ">"]:
