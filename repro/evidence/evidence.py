@@ -361,6 +361,9 @@ def averaged(
 ) -> dict[str, TidyTable]:
     """The table of each arm, with one value per unit; ``unit`` is what numbers the units.
 
+    Several evaluations of one training run are not replicates: counted as such, they would make any
+    difference between two runs look certain.
+
     A unit of which one evaluation diverged has diverged. One that has fewer evaluations than
     another, of any arm and the same task, is missing, unless they may be ``uneven``: a mean of
     those that are there would drop the others silently.
