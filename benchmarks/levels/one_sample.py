@@ -12,8 +12,8 @@ from benchmarks.levels.means import p_above, rare_p, sample
 from repro.expectations.decision_rules import by_interval, by_p
 from repro.expectations.verdict_words import Finding
 from repro.schema.value_scale import ValueScale
+from repro.stats.bounded_mean import p_of_shares
 from repro.stats.one_sample import mean_level, mean_level_known_sd, median_level
-from repro.stats.planned_level import p_of_shares
 
 
 def mean(limit: float, alpha: float) -> Rule:

@@ -23,9 +23,9 @@ from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms, shares
 from repro.stats import stopping
-from repro.stats.planned_level import PlannedItems, PlannedMedian
-from repro.stats.planned_survival import PlannedSurvivals
-from repro.stats.planned_tasks import HALF, PlannedBySeed, PlannedMetaAnalysis, PlannedOverTasks
+from repro.stats.bounded_mean import PlannedItems
+from repro.stats.crossed import PlannedBySeed
+from repro.stats.one_sample import PlannedMedian
 from repro.stats.planning import (
     PlannedCorrelation,
     PlannedDifference,
@@ -36,12 +36,14 @@ from repro.stats.planning import (
     PlannedSeparation,
     PlannedSequential,
     PlannedShare,
-    PlannedSpread,
     PlannedTest,
     power_of_test,
 )
 from repro.stats.power import power_above
-from repro.stats.task_aggregates import Aggregate
+from repro.stats.random_effects import PlannedMetaAnalysis
+from repro.stats.spreads import PlannedSpread
+from repro.stats.survival import PlannedSurvivals
+from repro.stats.task_aggregates import HALF, Aggregate, PlannedOverTasks
 
 ERRORS = 4
 """Standard errors by which promise and outcome may differ by chance (1 in 16,000)."""

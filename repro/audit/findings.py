@@ -9,8 +9,15 @@ from dataclasses import replace
 from scipy.special import stdtrit
 
 from repro.audit.comparison import Audited, AuditRow, Grade
-from repro.audit.grading import Adjusted, contradicts, correlation, decision
-from repro.audit.grim import chance, grains, no_coincidence
+from repro.audit.grading import (
+    Adjusted,
+    chance,
+    contradicts,
+    correlation,
+    decision,
+    grains,
+    no_coincidence,
+)
 from repro.audit.p_range import NEEDS_VALUES, Span, Variant
 from repro.evidence.published import ROUNDINGS, PrintedNumber
 

@@ -12,23 +12,15 @@ from pydantic import Field
 from repro.errors import Problem
 from repro.files import leads_out
 from repro.results.readings import TASK
-from repro.schema.base import Count, ObjectName, PrintedSize, Spec
+from repro.schema.base import ObjectName, Spec
 from repro.schema.messages import Words, closest
 from repro.schema.yaml import Steps, YamlDocument
 
 if TYPE_CHECKING:
-    from repro.evidence.evidence import Replicate, TidyTable
+    from repro.evidence.evidence import PublishedArm, Replicate, TidyTable
     from repro.store.run_store import RunStore
     from repro.trainers.measurement import MeasurementSpec
     from repro.trainers.run import RunSpec
-
-
-class PublishedArm(Spec):
-    """Printed numbers of one arm, as strings."""
-
-    mean: PrintedSize
-    sd: PrintedSize | None = None
-    n: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from repro.errors import ClaimError
-from repro.evidence.base import EvidenceSource, PublishedArm
+from repro.evidence.base import EvidenceSource
+from repro.evidence.evidence import PublishedArm
 from repro.schema.base import Name
 
 

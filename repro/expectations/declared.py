@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict
 
 from pydantic import Field
 
-from repro.schema.base import Name, ObjectName, Spec
+from repro.schema.base import Name, ObjectName, OrderColumn, SeedCount, Spec
 from repro.schema.value_scale import ValueScale
 
 if TYPE_CHECKING:
     pass
 
-
-from repro.schema.base import OrderColumn, SeedCount
 
 Drift = Literal["reversed", "any"]
 """How far a difference may move before a sequential claim is INVALID: until the seeds say the
@@ -175,3 +173,20 @@ class Mistake:
     what: str
     expected: str
     advice: str
+
+
+PAIRED_TESTS: tuple[Literal["paired", "paired_permutation"], ...] = ("paired", "paired_permutation")
+"""Tests of differences, or trends, of a paired design; all others take arms as independent."""
+
+
+def unfitting_test(test: str, context: Context) -> Iterator[Mistake]:
+    """A test of pairs needs arms that share their randomness, and they need such a test."""
+    paired = test in PAIRED_TESTS
+    if paired and not context.paired:
+        mistake = "replicates of independent arms are no pairs"
+        advice = "leave the test out, or write `design: paired`"
+        yield Mistake(("test",), mistake, "a test of independent arms, such as welch", advice)
+    elif context.paired and not paired:
+        mistake = f"test {test} takes the arms as independent, and {context.design_name} pairs them"
+        advice = "write `test: paired`, or `design: independent`"
+        yield Mistake(("test",), mistake, "paired", advice)

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Literal
 from repro.expectations import base
 from repro.expectations.base import Found, pair
 from repro.expectations.decision_rules import WITHOUT_INTERVAL, conclude_difference
-from repro.expectations.declared import Context, Declared, Mistake, Pair
+from repro.expectations.declared import (
+    PAIRED_TESTS,
+    Context,
+    Declared,
+    Mistake,
+    Pair,
+    unfitting_test,
+)
 from repro.expectations.exact import least_pairs, least_splits
-from repro.expectations.paired_tests import PAIRED_TESTS, unfitting_test
 from repro.expectations.phrases import (
     OTHER,
     Compared,

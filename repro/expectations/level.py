@@ -180,7 +180,7 @@ class LevelKind(LooksKind[Level]):
         return "below" if _limit(declared)[0] == "at_most" else "above"
 
     def planned(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
-        from repro.stats.planned_level import PlannedMedian
+        from repro.stats.one_sample import PlannedMedian
         from repro.stats.planning import PlannedLevel
 
         if declared.statistic == "median":
@@ -236,8 +236,7 @@ def _planned_items(
     declared: Level, context: Context, plan: base.PlannedSeeds
 ) -> PlannedTest | None:
     """The test of all items together, where that of the means would err too often."""
-    from repro.stats.bounded_mean import FEW_FAILURES, failures
-    from repro.stats.planned_level import PlannedItems
+    from repro.stats.bounded_mean import FEW_FAILURES, PlannedItems, failures
 
     scale, (side, limit) = context.measurement(declared).scale, _limit(declared)
     if scale is None or scale.items is None or declared.sd or is_sequential(declared, context):

@@ -74,7 +74,7 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         return [*crossed.by_seed("mean", "higher")]
 
     def planned(self, declared: MetaAnalysis, context: Context, plan: PlannedSeeds) -> PlannedTest:
-        from repro.stats.planned_tasks import PlannedMetaAnalysis
+        from repro.stats.random_effects import PlannedMetaAnalysis
 
         if declared.weights == "inverse_variance":
             raise ClaimError("no power is computed for weights by inverse variances")

@@ -10,8 +10,7 @@ from pydantic import Field
 from repro.expectations import base
 from repro.expectations.base import Found, Kind, Read, pair, samples_of
 from repro.expectations.decision_rules import by_p
-from repro.expectations.declared import Context, Declared, Mistake
-from repro.expectations.paired_tests import unfitting_test
+from repro.expectations.declared import Context, Declared, Mistake, unfitting_test
 from repro.expectations.phrases import (
     against,
     both_p,

@@ -156,8 +156,9 @@ class OverTasksKind(TasksKind[OverTasks]):
     def planned(
         self, declared: OverTasks, context: Context, plan: base.PlannedSeeds
     ) -> PlannedTest:
-        from repro.stats.planned_tasks import PlannedBySeed, PlannedOverTasks
+        from repro.stats.crossed import PlannedBySeed
         from repro.stats.planning import PlannedDifference, PlannedMargin
+        from repro.stats.task_aggregates import PlannedOverTasks
 
         if declared.test == "stratified_bootstrap":
             raise ClaimError("no power is computed for a bootstrap")

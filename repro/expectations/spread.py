@@ -168,7 +168,7 @@ class SpreadKind(Kind[Spread]):
         return "above" if high is None else "below"
 
     def planned(self, declared: Spread, context: Context, plan: base.PlannedSeeds) -> PlannedTest:
-        from repro.stats.planning import PlannedSpread
+        from repro.stats.spreads import PlannedSpread
 
         low, high = declared.region
         return PlannedSpread(

@@ -162,7 +162,7 @@ class SurvivalsKind(Kind[Survivals]):
     def planned(
         self, declared: Survivals, context: Context, plan: base.PlannedSeeds
     ) -> PlannedTest:
-        from repro.stats.planned_survival import PlannedSurvivals
+        from repro.stats.survival import PlannedSurvivals
 
         if declared.planned is None:
             raise ClaimError(NO_PLAN)

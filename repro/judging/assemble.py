@@ -39,11 +39,10 @@ from repro.judging.document_parts import (
 from repro.judging.fragility import flags, measured_levels, strength_of, strength_of_claim
 from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
-from repro.judging.leave_one_out import Case, left_out
 from repro.judging.next_steps import settling, what_would_change
 from repro.judging.reason import combined, reason
 from repro.judging.registration import control_part, registration_part
-from repro.judging.robustness import robustness
+from repro.judging.robustness import Case, left_out, robustness
 from repro.judging.variation import variation_parts
 from repro.judging.verdict import Judged, all_must_hold, heading
 from repro.registry.registry import Past

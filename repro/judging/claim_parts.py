@@ -13,10 +13,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
-from repro.evidence.base import PublishedArm
 from repro.evidence.evidence import (
     Evidence,
-    PrintedSummary,
+    PublishedArm,
     Replicate,
     RunsThere,
     State,
@@ -193,10 +192,7 @@ def _shown(value: Any) -> str:
 
 def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.SummaryPart, ...]:
     if arm in evidence.published:
-        texts = claim.arms[arm].published or {}
-        return tuple(
-            _printed(name, each, texts.get(name)) for name, each in evidence.published[arm].items()
-        )
+        return tuple(_printed(name, each) for name, each in evidence.published[arm].items())
     counted = evidence.counted(arm)
     return tuple(
         _summary(name, each, evidence.sample(arm, name))
@@ -205,45 +201,35 @@ def _summaries(arm: str, claim: Claim, evidence: Evidence) -> tuple[doc.SummaryP
     )
 
 
-def _printed(name: str, printed: PrintedSummary, texts: PublishedArm | None) -> doc.SummaryPart:
-    shown = None
-    if texts is not None:
-        shown = texts.mean if texts.sd is None else f"{texts.mean} ± {texts.sd}"
+def _printed(name: str, arm: PublishedArm) -> doc.SummaryPart:
     return doc.SummaryPart(
         measurement=name,
-        n=printed.n,
-        mean=printed.mean,
-        sd=printed.sd,
+        n=arm.n,
+        mean=float(arm.mean),
+        sd=None if arm.sd is None else float(arm.sd),
         geometric_mean=None,
         low=None,
         high=None,
-        as_printed=shown,
+        as_printed=arm.mean if arm.sd is None else f"{arm.mean} ± {arm.sd}",
     )
 
 
 def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.SummaryPart:
+    low, high, geometric = min(sample.values), max(sample.values), None
     if sample.tasks:
         means = [each.summary().mean for each in sample.by_task().values()]
-        mean, low, high = fsum(means) / len(means), min(sample.values), max(sample.values)
-        return doc.SummaryPart(
-            measurement=name,
-            n=sample.n,
-            mean=mean,
-            sd=None,
-            geometric_mean=None,
-            low=low,
-            high=high,
-        )
-    summary = sample.summary()
-    positive = min(sample.values) > 0
+        mean, sd = fsum(means) / len(means), None
+    else:
+        mean, sd = sample.summary().mean, sample.summary().sd
+        geometric = sample.geometric_mean if low > 0 and measurement.logarithmic else None
     return doc.SummaryPart(
         measurement=name,
-        n=summary.n,
-        mean=summary.mean,
-        sd=summary.sd,
-        geometric_mean=sample.geometric_mean if positive and measurement.logarithmic else None,
-        low=min(sample.values),
-        high=max(sample.values),
+        n=sample.n,
+        mean=mean,
+        sd=sd,
+        geometric_mean=geometric,
+        low=low,
+        high=high,
     )
 
 

@@ -50,8 +50,8 @@ def _scatter(name: str, evidence: Evidence) -> float:
             largest = max(largest, stdev(finished))
     for printed in evidence.published.values():
         if name in printed:
-            values.append(printed[name].mean)
-            largest = max(largest, printed[name].sd or 0.0)
+            values.append(float(printed[name].mean))
+            largest = max(largest, float(printed[name].sd or 0))
     return largest or (max(values) - min(values) if values else 0.0)
 
 

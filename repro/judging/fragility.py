@@ -22,7 +22,7 @@ from repro.judging import document as doc
 from repro.judging.agreement import half_unit
 from repro.judging.document_parts import LevelPart, Robustness, Strength
 from repro.judging.interim import drift_flags
-from repro.judging.leave_one_out import Case
+from repro.judging.robustness import Case
 from repro.judging.validity import caveats
 from repro.judging.variation import shared_levels
 from repro.judging.verdict import (

@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repro.errors import DataError, ReproError
-from repro.evidence.base import EvidenceSource, PublishedArm, TableSchema
-from repro.evidence.evidence import Evidence, PrintedSummary, Replicate, TidyTable, in_order
-from repro.evidence.units import averaged
+from repro.evidence.base import EvidenceSource, TableSchema
+from repro.evidence.evidence import (
+    Evidence,
+    Replicate,
+    TidyTable,
+    averaged,
+    in_order,
+)
 from repro.specs.claim import Claim
 from repro.trainers.derived import with_derived, with_parts
 from repro.trainers.measurement import MeasurementSpec
@@ -110,7 +115,7 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
         if name in tables:
             arms[name] = _rows(tables[name], name)
         elif arm.published is not None:
-            published[name] = {key: _numbers(printed) for key, printed in arm.published.items()}
+            published[name] = arm.published
         elif store is not None and arm.trained:
             runs = [claim.run(name, number) for number in claim.numbers(name)]
             arms[name] = arm.source.replicates(runs, claim.taken_of(name), store)
@@ -134,11 +139,6 @@ def _completed(claim: Claim, arm: str, replicate: Replicate) -> Replicate:
         advice = "declare a difference in place of the ratio, or correct the value"
         raise DataError(f"{message}; {advice}")
     return replace(replicate, values=values) if values != replicate.values else replicate
-
-
-def _numbers(printed: PublishedArm) -> PrintedSummary:
-    sd = None if printed.sd is None else float(printed.sd)
-    return PrintedSummary(float(printed.mean), sd, printed.n)
 
 
 def _rows(table: TidyTable, arm: str) -> tuple[Replicate, ...]:

@@ -16,8 +16,8 @@ from repro.judging.claim_parts import shown_file
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
+from repro.stats.power import seeds_to_settle
 from repro.stats.records import TestResult
-from repro.stats.settling import seeds_to_settle
 
 
 def lower(sentence: str) -> str:

@@ -18,6 +18,7 @@ from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
 from repro.judging.tables_of_values import TableOfValues, pairs_in, samples_in, tables_of
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
+from repro.stats.correlation import following
 from repro.stats.crossed import moving_together
 from repro.stats.data_signs import (
     Repeat,
@@ -34,7 +35,6 @@ from repro.stats.data_signs import (
     shared,
 )
 from repro.stats.records import Sample
-from repro.stats.serial_order import following
 from repro.stats.value_steps import last_decimal
 from repro.trainers.derived import with_parts
 
@@ -167,7 +167,8 @@ class Gate:
         for arm, printed in self.evidence.published.items():
             numbers = printed.get(table.name)
             if numbers is not None and numbers.sd is not None:
-                levels[arm] = ScaleOfArm(numbers.mean, numbers.sd, last_decimal((numbers.mean,)))
+                mean = float(numbers.mean)
+                levels[arm] = ScaleOfArm(mean, float(numbers.sd), last_decimal((mean,)))
         return levels
 
     def _in_units(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, SerializeAsAny, create_model, model_validator
 
-from repro.evidence.base import EvidenceSource, Facts, PublishedArm
+from repro.evidence.base import EvidenceSource, Facts
+from repro.evidence.evidence import PublishedArm
 from repro.evidence.sources import BUILTIN
 from repro.schema.base import ObjectName, Spec
 from repro.specs.configuration import Configuration, NamedCode, keys_of_trainings

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from repro.digest import digest
-from repro.evidence.base import PublishedArm
+from repro.evidence.evidence import PublishedArm
 from repro.expectations.declared import (
     ArmFacts,
     Context,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,11 @@ from scipy.special import bdtr, bdtrc, chdtrc
 
 from repro.errors import ClaimError, TooFewError
 from repro.schema.value_scale import ValueScale
+from repro.stats.coefficients import POWER_SEED
 from repro.stats.counts import clopper_pearson
+from repro.stats.planning import PlannedCounts
 from repro.stats.records import Arm, Interval, Sample, TestResult, summarise
+from repro.stats.simulated import DRAWS, Confirmed, Decide, frequency
 from repro.stats.value_steps import granularity
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -111,7 +114,7 @@ def bounded_level(
     right = [each for each in counts if each is not None]
     p_scatter = None
     if scale.items is not None and len(right) == sample.n:
-        p_scatter = p_of_items(right, scale.items)
+        p_scatter = float(p_of_items(right, scale.items))
     if p_scatter is not None and p_scatter > SCATTERS:
         found = _pooled(sample, scale, sum(right), limit, alpha)
     else:
@@ -148,17 +151,23 @@ def _refuse_too_few(result: BoundedResult) -> None:
         )
 
 
-def p_of_items(right: list[int], items: int) -> float:
+def p_of_items(right: npt.ArrayLike, items: int) -> Array:
     """One-sided p that seeds with so many right, of as many items, scatter no more than items.
 
-    Chi-squared of homogeneity with n - 1 degrees of freedom; 1 where all or none are right.
+    Along the last axis. Chi-squared of homogeneity with n - 1 degrees of freedom; 1 where all or
+    none are right.
     """
-    n, share = len(right), sum(right) / (len(right) * items)
-    if not 0 < share < 1:
-        return 1.0
-    mean = items * share
-    statistic = math.fsum((each - mean) ** 2 for each in right) / (mean * (1 - share))
-    return float(chdtrc(n - 1, statistic))
+    counts = np.asarray(right, dtype=float)
+    mean = counts.mean(-1, keepdims=True)
+    squares = ((counts - mean) ** 2).sum(-1)
+    scale = (mean * (1 - mean / items))[..., 0]
+    return np.asarray(chdtrc(counts.shape[-1] - 1, squares / np.where(scale > 0, scale, 1.0)))
+
+
+def _p_of_pooled(right: int | Array, of: int, share: float) -> tuple[Array, Array]:
+    """One-sided p that more than this share of all items are right, and that fewer are."""
+    above = np.where(np.asarray(right) > 0, bdtrc(np.maximum(right, 1) - 1, of, share), 1.0)
+    return above, np.asarray(bdtr(right, of, share))
 
 
 Found = tuple[float, float, Interval, bool]
@@ -167,11 +176,10 @@ Found = tuple[float, float, Interval, bool]
 
 def _pooled(sample: Sample, scale: ValueScale, right: int, limit: float, alpha: float) -> Found:
     of, span = sample.n * (scale.items or 1), scale.high - scale.low
-    share = (limit - scale.low) / span
-    above = float(bdtrc(right - 1, of, share)) if right else 1.0
+    above, below = _p_of_pooled(right, of, (limit - scale.low) / span)
     ends = clopper_pearson(right, of, level=1 - 2 * alpha)
     low, high = (scale.low + span * end for end in (ends.low, ends.high))
-    return above, float(bdtr(right, of, share)), Interval(low, high, 1 - 2 * alpha), True
+    return float(above), float(below), Interval(low, high, 1 - 2 * alpha), True
 
 
 def _by_betting(sample: Sample, scale: ValueScale, limit: float, alpha: float) -> Found:
@@ -214,3 +222,50 @@ def _end(within: Callable[[float], bool], outside: float, inside: float) -> floa
         else:
             outside = middle
     return outside
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedItems(PlannedCounts):
+    """A share that lies above ``low`` by ``effect``, in the units of a range that is ``span`` wide.
+
+    Each replicate is a share of ``items``; each item is right by the same chance, alone. One that
+    is claimed to be at most a limit is planned as the share that is wrong.
+    """
+
+    items: int = 1
+    span: float = 1.0
+    name: ClassVar[str] = "a level of items"
+    most: ClassVar[int] = 100
+
+    @property
+    def decide(self) -> Decide:
+        def decide(a: Array, b: Array, alpha: float) -> Confirmed:
+            del b
+            return p_of_shares(a, self.items, self.least)[0] <= alpha
+
+        return decide
+
+    def simulated(self, decide: Decide) -> tuple[float, float]:
+        share = min(1.0, self.least + self.truth / self.span)
+        right = np.random.default_rng(POWER_SEED).binomial(self.items, share, (DRAWS, self.n[0]))
+        return frequency(decide(right / self.items, np.zeros(0), self.alpha))
+
+    def sized(self, size: float) -> Self:
+        """So far above the limit, and no farther than the end of the range."""
+        return replace(self, effect=min(size, self.span * (1 - self.least)))
+
+    def surest(self) -> tuple[float, str]:
+        return self.least ** (self.n[0] * self.items), "even if every item is right"
+
+
+def p_of_shares(shares: Array, items: int, limit: float) -> tuple[Array, Array]:
+    """One-sided p of each row, a sample: that the mean share is above ``limit``, and below.
+
+    As ``bounded_level`` has them, where each replicate is a share of ``items``.
+    """
+    right = np.rint(shares * items)
+    above, below = _p_of_pooled(right.sum(1), shares.shape[1] * items, limit)
+    apart = p_of_items(right, items) <= SCATTERS
+    above[apart] = p_of_betting(shares[apart], limit)
+    below[apart] = p_of_betting(1 - shares[apart], 1 - limit)
+    return above, below

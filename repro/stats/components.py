@@ -78,7 +78,8 @@ def decompose(
     nothing is left for the rest. Searle, Casella and McCulloch 1992, chapter 4.
     """
     array = np.asarray(values, dtype=float)
-    codes = [_codes([each[place] for each in levels]) for place in range(len(sources))]
+    named = [np.asarray(names) for names in zip(*levels, strict=True)]
+    codes = [np.unique(names, return_inverse=True)[1] for names in named]
     for source, code in zip(sources, codes, strict=True):
         counts = np.bincount(code)
         if len(counts) < 2:
@@ -96,10 +97,6 @@ def decompose(
     if len(codes) > 1 and len(set(levels)) < len(levels):
         raise ClaimError("runs repeat the levels of crossed sources, whose interaction may differ")
     return _crossed(array, codes, sources, level)
-
-
-def _codes(names: Sequence[str]) -> npt.NDArray[np.intp]:
-    return np.unique(np.asarray(names), return_inverse=True)[1]
 
 
 def _within(inner: npt.NDArray[np.intp], outer: npt.NDArray[np.intp]) -> bool:

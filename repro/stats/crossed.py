@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from statistics import fmean
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,14 +29,20 @@ from repro.stats.random_effects import (
 )
 from repro.stats.records import ROUND_OFF, Interval, Sample, check_alpha, levelled, match
 from repro.stats.task_aggregates import (
+    HALF,
     Aggregate,
     Better,
+    Found,
+    Kernel,
     OverTasksResult,
+    PlannedOverTasks,
     Region,
+    Runs,
     effects_of_tasks,
     interquartile_mean,
     matched_tasks,
     p_of_region,
+    satterthwaite_of,
 )
 
 Table: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -88,7 +95,7 @@ class Crossed:
             both = np.vstack(tables) if better == "higher" else -np.vstack(tables)
             ranks = np.column_stack([midranks(column) for column in both.T]) / len(both)
             tables = (ranks[: len(self.a)], ranks[len(self.a) :])
-        reduce = interquartile_mean if aggregate == "iqm" else _mean
+        reduce = interquartile_mean if aggregate == "iqm" else fmean
         first, second = (tuple(map(reduce, table)) for table in tables)
         return Sample(first, self.numbers[0]), Sample(second, self.numbers[1])
 
@@ -106,10 +113,6 @@ class Crossed:
     def n(self) -> tuple[int, int]:
         """How many seeds each arm has."""
         return len(self.a), len(self.b)
-
-
-def _mean(values: Table) -> float:
-    return math.fsum(values) / len(values)
 
 
 def _table(arm: Sample, tasks: Sequence[str], name: str) -> tuple[tuple[int, ...], Table]:
@@ -285,3 +288,30 @@ def moving_together(arms: Iterable[Sample]) -> float:
         drawn += ((sums / counts) ** 2).sum(axis=1)
     as_large = drawn[1:] >= drawn[0] * (1 - ROUND_OFF)
     return (1 + int(np.count_nonzero(as_large))) / (SHUFFLES + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBySeed(PlannedOverTasks):
+    """The probability of improvement by runs of all tasks, which go wholly together: as of one."""
+
+    tasks: int = 1
+    aggregate: Aggregate = "improvement"
+
+    name: ClassVar[str] = "the probability of improvement by seed"
+    units: ClassVar[str] = "seeds"
+
+    @property
+    def kernel(self) -> Kernel:
+        return _of_ranks
+
+
+def _of_ranks(a: Runs, b: Runs, better: Better) -> Found:
+    """Ranks among both arms, as shares of their number, averaged over the tasks of each run."""
+    del better
+    n = a[0].shape[-1]
+    both = [midranks(np.concatenate(runs, axis=-1)) for runs in zip(a, b, strict=True)]
+    ranks = np.mean(both, axis=0) / (2 * n)
+    first, second = ranks[:, :n], ranks[:, n:]
+    errors = [np.maximum(x.var(-1, ddof=1) / n, 1 / n**4) for x in (first, second)]
+    found = satterthwaite_of(errors, (n - 1, n - 1))
+    return HALF + first.mean(-1) - second.mean(-1), *found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from scipy.special import bdtr, bdtrc, chdtrc, ndtr, ndtri
 
@@ -13,6 +13,8 @@ from repro.errors import ClaimError, TooFewError
 from repro.schema.value_scale import ValueScale
 from repro.stats.bounded_mean import bounded_level, needs_range
 from repro.stats.contrast import Contrast
+from repro.stats.planning import PlannedCounts
+from repro.stats.power import power_share
 from repro.stats.records import (
     Arm,
     Interval,
@@ -169,7 +171,8 @@ def median_level(
             advice="add replicates",
         )
     least = _with_diverged(sample, better)
-    most = [math.inf if _is_censored(value, censored_at) else value for value in least]
+    end = math.inf if censored_at is None else censored_at
+    most = [math.inf if value >= end else value for value in least]
     within, outside = _kept(side, limit, least, most)
     place = next(k for k in range(n) if bdtr(k, n, 0.5) > alpha)
     return MedianResult(
@@ -203,10 +206,6 @@ def _with_diverged(sample: Sample, better: Better) -> list[float]:
     return [worst if number in sample.diverged else value for number, value in pairs]
 
 
-def _is_censored(value: float, at: float | None) -> bool:
-    return at is not None and value >= at
-
-
 def _beyond(values: Sequence[float]) -> Literal["", "<", ">"]:
     """On which side of its effect the median of these values lies, where they do not say it all."""
     middle = _middle(values)
@@ -238,3 +237,23 @@ def _middle(values: Sequence[float]) -> list[float]:
 def _median(values: Sequence[float]) -> float:
     middle = _middle(values)
     return math.fsum(middle) / len(middle)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMedian(PlannedCounts):
+    """A median that lies within its limit by ``effect``, in the units of ``sd``.
+
+    Of normal values each keeps the limit with the chance ``Phi(effect / sd)``, and the sign test
+    counts those that do: its power is a sum of binomial chances (Dixon 1953; Conover 1999, 3.4).
+    """
+
+    name: ClassVar[str] = "a level of the median"
+
+    def computed(self) -> float:
+        if not self.sd:
+            raise ClaimError(f"planning for {self.name} needs a standard deviation")
+        within = float(ndtr(self.truth / self.sd[0]))
+        return power_share(self.n[0], within, of=0.5, alpha=self.alpha)
+
+    def surest(self) -> tuple[float, str]:
+        return 0.5 ** self.n[0], "even if every replicate agrees"

@@ -38,10 +38,8 @@ from repro.stats.simulated import (
     paired_permutation,
     permutation,
     simulated_power,
-    spread_within,
     yuen,
 )
-from repro.stats.spreads import LEAST_SEEDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,56 +290,6 @@ class PlannedLevel(PlannedTest):
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedSpread(PlannedTest):
-    """A ratio of the standard deviations of normal values, above ``low``, below ``high``, or both.
-
-    Between both the truth is 1 unless given. ``test`` is levene or f.
-    """
-
-    test: str = "levene"
-
-    name: ClassVar[str] = "spread"
-
-    @property
-    def claims_smallness(self) -> bool:
-        return self.low is not None and self.high is not None
-
-    @property
-    def truth(self) -> float:
-        """The ratio to plan for."""
-        if self.effect is None and not self.claims_smallness:
-            raise ClaimError("planning for a spread needs a true ratio")
-        return self.effect or 1.0
-
-    @property
-    def decide(self) -> Decide:
-        if self.paired:
-            raise ClaimError("no power is computed for pairs, whose correlation is not planned")
-        return spread_within(self.test, self.low, self.high)
-
-    def simulated(self, decide: Decide) -> tuple[float, float]:
-        arms = PowerDesign(self.truth, 1.0, self.n[0], self.n[-1], self.alpha)
-        return simulated_power(arms, 0.0, decide)
-
-    def beyond_reach(self) -> str:
-        if min(self.n) >= LEAST_SEEDS:
-            return ""
-        return f"{self.sizes} tell too little of scatter; plan at least {LEAST_SEEDS}"
-
-    def sized(self, size: float) -> Self:
-        """A size on logarithms."""
-        factor = math.exp(min(size, 300.0))
-        if self.claims_smallness:
-            return replace(self, low=1 / factor, high=factor)
-        reached = self.least * factor if self.high is None else self.high / factor
-        return replace(self, effect=reached)
-
-    def detected(self, size: float) -> float | None:
-        found = self.sized(size)
-        return found.high if self.claims_smallness else found.effect
-
-
-@dataclass(frozen=True, slots=True)
 class PlannedSeparation(PlannedTest):
     """Complete separation of arms whose means are ``effect`` apart."""
 
@@ -360,7 +308,21 @@ class PlannedSeparation(PlannedTest):
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedShare(PlannedTest):
+class PlannedCounts(PlannedTest):
+    """A test whose chances are counted: a single replicate may do, and one more can cost power."""
+
+    most: ClassVar[int] = 1000
+    """So many replicates are looked through for the fewest that do."""
+
+    def refused(self) -> str:
+        return self.beyond_reach()
+
+    def seeds(self, power: float) -> int | None:
+        return next((n for n in range(1, self.most + 1) if self.chance(n) >= power), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedShare(PlannedCounts):
     """A true share, above ``low``; of replicates that keep a bound."""
 
     name: ClassVar[str] = "share"
@@ -374,14 +336,6 @@ class PlannedShare(PlannedTest):
 
     def surest(self) -> tuple[float, str]:
         return self.least ** self.n[0], "even if every replicate agrees"
-
-    def refused(self) -> str:
-        """Never for its number: a single replicate may do."""
-        return self.beyond_reach()
-
-    def seeds(self, power: float) -> int | None:
-        """The first number, for the power is not monotone."""
-        return next((n for n in range(1, 1001) if self.chance(n) >= power), None)
 
 
 @dataclass(frozen=True, slots=True)

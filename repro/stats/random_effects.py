@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ from scipy.special import fdtrc, stdtrit
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
+from repro.stats.planning import PlannedTest
+from repro.stats.power import PairedDesign, power_above, power_equivalence
 from repro.stats.records import ROUND_OFF, Interval, Sample, TestResult, check_alpha
 from repro.stats.task_aggregates import Region, Runs, matched_tasks, p_of_region
 
@@ -226,3 +228,50 @@ def _prediction(contrast: Contrast, tau_squared: float | None, level: float) -> 
         df, spread = contrast.df - 1, tau_squared
     reach = -float(stdtrit(df, (1 - level) / 2)) * math.sqrt(variance + spread)
     return Interval(contrast.effect - reach, contrast.effect + reach, level)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMetaAnalysis(PlannedTest):
+    """A mean effect of ``tasks`` drawn by chance, above ``low``, below ``high``, or between both.
+
+    ``sd`` is that of the effects over tasks, as they are measured with ``n`` runs each.
+    """
+
+    tasks: int = 3
+
+    name: ClassVar[str] = "a mean effect over tasks"
+
+    @property
+    def claims_smallness(self) -> bool:
+        return self.high is not None or self.least < 0
+
+    def computed(self) -> float:
+        design = PairedDesign(self.arms.sd_a, self.tasks, self.alpha)
+        if self.high is None:
+            return power_above(design, self.truth, self.least)
+        return power_equivalence(design, self.truth, low=self.least, high=self.high)
+
+    def sized(self, size: float) -> Self:
+        if self.claims_smallness:
+            return replace(self, low=-size, high=None if self.high is None else size)
+        return replace(self, effect=size)
+
+    def detected(self, size: float) -> float | None:
+        return size
+
+    def refused(self) -> str:
+        """Never for its runs: the tasks say how effects vary."""
+        return ""
+
+    def seeds(self, power: float) -> int | None:
+        """None: the scatter of the effects is planned, and more runs do not change it."""
+        del power
+        return None
+
+    def remedy(self, seeds: int | None) -> str:
+        del seeds
+        return "more tasks would give more, and more runs would not"
+
+    @property
+    def sizes(self) -> str:
+        return f"{self.tasks} tasks"

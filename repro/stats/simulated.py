@@ -13,13 +13,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import fdtrc, stdtr
 
 from repro.stats.anytime import e_value
 from repro.stats.coefficients import POWER_SEED
 from repro.stats.power import PowerDesign
 from repro.stats.ranks import brunner_munzel_p
-from repro.stats.spreads import LEAST_SEEDS
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Confirmed: TypeAlias = npt.NDArray[np.bool_]
@@ -42,14 +40,20 @@ def simulated_power(
 ) -> tuple[float, float]:
     """Chance that ``decide`` finds A higher by ``effect``, and its Monte Carlo standard error.
 
-    Normal values with the design's standard deviations. The error is never given as smaller than
-    that of one draw more or less.
+    Normal values with the design's standard deviations.
     """
     generator = np.random.default_rng(POWER_SEED)
     noise_a = generator.standard_normal((draws, design.n_a))
     noise_b = generator.standard_normal((draws, design.n_b))
-    confirmed = decide(effect + design.sd_a * noise_a, design.sd_b * noise_b, design.alpha)
-    power = float(np.mean(confirmed))
+    return frequency(decide(effect + design.sd_a * noise_a, design.sd_b * noise_b, design.alpha))
+
+
+def frequency(confirmed: Confirmed) -> tuple[float, float]:
+    """How often a claim was confirmed, and the standard error of that.
+
+    The error is never given as smaller than that of one draw more or less.
+    """
+    power, draws = float(np.mean(confirmed)), len(confirmed)
     return power, max(math.sqrt(power * (1 - power) / draws), 1 / draws)
 
 
@@ -80,40 +84,6 @@ def yuen(a: Array, b: Array, alpha: float) -> Confirmed:
 
     test = ttest_ind(a, b, axis=1, equal_var=False, trim=0.2, alternative="greater")
     return np.asarray(test.pvalue <= alpha / 2)
-
-
-def spread_within(test: str, low: float | None, high: float | None) -> Decide:
-    """Is the scatter of A above ``low`` times, and below ``high`` times, that of B? One-sided.
-
-    By Levene's test with medians (``levene``), or by the F-test (``f``); with fewer replicates than
-    these need nothing is shown.
-    """
-    p_above = _p_of_variances if test == "f" else _p_of_deviations
-
-    def decide(a: Array, b: Array, alpha: float) -> Confirmed:
-        if min(a.shape[1], b.shape[1]) < LEAST_SEEDS:
-            return np.zeros(len(a), dtype=bool)
-        above = True if low is None else p_above(a, low * b) < alpha
-        below = True if high is None else p_above(high * b, a) < alpha
-        return np.asarray(above & below)
-
-    return decide
-
-
-def _p_of_variances(a: Array, b: Array) -> Array:
-    """One-sided p of: A varies no more than B."""
-    ratio = a.var(axis=1, ddof=1) / b.var(axis=1, ddof=1)
-    return np.asarray(fdtrc(a.shape[1] - 1, b.shape[1] - 1, ratio))
-
-
-def _p_of_deviations(a: Array, b: Array) -> Array:
-    """The same of absolute deviations from the median, with a pooled variance."""
-    far_a, far_b = (np.abs(x - np.median(x, axis=1, keepdims=True)) for x in (a, b))
-    n_a, n_b = a.shape[1], b.shape[1]
-    df = n_a + n_b - 2
-    pooled = (n_a * far_a.var(axis=1) + n_b * far_b.var(axis=1)) / df
-    t = (far_a.mean(axis=1) - far_b.mean(axis=1)) / np.sqrt(pooled * (1 / n_a + 1 / n_b))
-    return np.asarray(stdtr(df, -t))
 
 
 def eprocess(a: Array, b: Array, alpha: float) -> Confirmed:
@@ -194,8 +164,8 @@ def _as_extreme(values: Array, in_a: Array, n_a: int, n_b: int) -> Array:
     variance_b = (total - squares - n_b * mean_b**2) / (n_b - 1)
     error = np.sqrt(np.maximum(variance_a / n_a + variance_b / n_b, np.finfo(float).tiny))
     statistic = (mean_a - mean_b) / error
-    observed = statistic[:, :1]
-    return _share(statistic >= _nearly(observed))
+    extreme = statistic >= _nearly(statistic[:, :1])
+    return np.asarray(extreme.sum(axis=1, dtype=np.int32) / extreme.shape[1])
 
 
 def _rarely_larger(differences: Array, signs: Array, most: float) -> Confirmed:
@@ -209,8 +179,3 @@ def _rarely_larger(differences: Array, signs: Array, most: float) -> Confirmed:
         larger[left] += np.count_nonzero(differences[left] @ part >= observed[left], axis=1)
         left = left[larger[left] / signs.shape[1] <= most]
     return np.asarray(larger / signs.shape[1] <= most)
-
-
-def _share(mask: Confirmed) -> Array:
-    """The mean of each row; counted as integers, which is five times as fast."""
-    return np.asarray(mask.sum(axis=1, dtype=np.int32) / mask.shape[1])

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import fdtr, fdtrc, fdtri, stdtr, stdtrit
 
 from repro.errors import ClaimError, TooFewError
+from repro.stats.planning import PlannedTest
+from repro.stats.power import PowerDesign
 from repro.stats.records import (
     Arm,
     Interval,
@@ -26,6 +28,7 @@ from repro.stats.records import (
     require_sample,
     summarise,
 )
+from repro.stats.simulated import Confirmed, Decide, simulated_power
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
@@ -222,3 +225,87 @@ def _check_varies(n: int, spread: float) -> None:
             "an arm does not vary over its replicates, so no ratio is one of scatter",
             advice=VARYING,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSpread(PlannedTest):
+    """A ratio of the standard deviations of normal values, above ``low``, below ``high``, or both.
+
+    Between both the truth is 1 unless given. ``test`` is levene or f.
+    """
+
+    test: str = "levene"
+
+    name: ClassVar[str] = "spread"
+
+    @property
+    def claims_smallness(self) -> bool:
+        return self.low is not None and self.high is not None
+
+    @property
+    def truth(self) -> float:
+        """The ratio to plan for."""
+        if self.effect is None and not self.claims_smallness:
+            raise ClaimError("planning for a spread needs a true ratio")
+        return self.effect or 1.0
+
+    @property
+    def decide(self) -> Decide:
+        if self.paired:
+            raise ClaimError("no power is computed for pairs, whose correlation is not planned")
+        return spread_within(self.test, self.low, self.high)
+
+    def simulated(self, decide: Decide) -> tuple[float, float]:
+        arms = PowerDesign(self.truth, 1.0, self.n[0], self.n[-1], self.alpha)
+        return simulated_power(arms, 0.0, decide)
+
+    def beyond_reach(self) -> str:
+        if min(self.n) >= LEAST_SEEDS:
+            return ""
+        return f"{self.sizes} tell too little of scatter; plan at least {LEAST_SEEDS}"
+
+    def sized(self, size: float) -> Self:
+        """A size on logarithms."""
+        factor = math.exp(min(size, 300.0))
+        if self.claims_smallness:
+            return replace(self, low=1 / factor, high=factor)
+        reached = self.least * factor if self.high is None else self.high / factor
+        return replace(self, effect=reached)
+
+    def detected(self, size: float) -> float | None:
+        found = self.sized(size)
+        return found.high if self.claims_smallness else found.effect
+
+
+def spread_within(test: str, low: float | None, high: float | None) -> Decide:
+    """Is the scatter of A above ``low`` times, and below ``high`` times, that of B? One-sided.
+
+    By Levene's test with medians (``levene``), or by the F-test (``f``); with fewer replicates than
+    these need nothing is shown.
+    """
+    p_above = _p_of_variances if test == "f" else _p_of_deviations
+
+    def decide(a: Array, b: Array, alpha: float) -> Confirmed:
+        if min(a.shape[1], b.shape[1]) < LEAST_SEEDS:
+            return np.zeros(len(a), dtype=bool)
+        above = True if low is None else p_above(a, low * b) < alpha
+        below = True if high is None else p_above(high * b, a) < alpha
+        return np.asarray(above & below)
+
+    return decide
+
+
+def _p_of_variances(a: Array, b: Array) -> Array:
+    """One-sided p of: A varies no more than B."""
+    ratio = a.var(axis=1, ddof=1) / b.var(axis=1, ddof=1)
+    return np.asarray(fdtrc(a.shape[1] - 1, b.shape[1] - 1, ratio))
+
+
+def _p_of_deviations(a: Array, b: Array) -> Array:
+    """The same of absolute deviations from the median, with a pooled variance."""
+    far_a, far_b = (np.abs(x - np.median(x, axis=1, keepdims=True)) for x in (a, b))
+    n_a, n_b = a.shape[1], b.shape[1]
+    df = n_a + n_b - 2
+    pooled = (n_a * far_a.var(axis=1) + n_b * far_b.var(axis=1)) / df
+    t = (far_a.mean(axis=1) - far_b.mean(axis=1)) / np.sqrt(pooled * (1 / n_a + 1 / n_b))
+    return np.asarray(stdtr(df, -t))

@@ -15,15 +15,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import fdtrc
+from scipy.special import fdtrc, ndtri, stdtr
 
 from repro.errors import ClaimError, TooFewError
+from repro.stats.coefficients import POWER_SEED
 from repro.stats.contrast import Contrast
+from repro.stats.planning import PlannedTest
+from repro.stats.power import smallest_size
 from repro.stats.records import (
     ROUND_OFF,
     Interval,
@@ -32,12 +35,16 @@ from repro.stats.records import (
     check_alpha,
     levelled,
 )
+from repro.stats.simulated import DRAWS, frequency
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Aggregate: TypeAlias = Literal["iqm", "mean", "improvement"]
 Better: TypeAlias = Literal["lower", "higher"]
 Runs: TypeAlias = Sequence[Array]
-"""The values of one arm: one array a task, in the order of the tasks."""
+"""The values of one arm: one array a task, in the order of the tasks.
+
+The last axis is that of the runs; where many draws are tested at once, they come before it.
+"""
 
 Region: TypeAlias = tuple[float | None, float | None]
 """The limits of what is claimed, from below and from above; one of them may be absent."""
@@ -164,7 +171,7 @@ def effects_of_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) -> 
 def wins(a: Array, b: Array, better: Better) -> Array:
     """For each run of A and each of B: 1 where A is better, one half where they are equal."""
     sign = 1 if better == "higher" else -1
-    return np.asarray((np.sign(sign * (a[:, None] - b[None, :])) + 1) / 2)
+    return np.heaviside(sign * (a[..., :, None] - b[..., None, :]), 0.5)
 
 
 def contrast_over_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) -> Contrast:
@@ -173,77 +180,76 @@ def contrast_over_tasks(aggregate: Aggregate, a: Runs, b: Runs, better: Better) 
     ``ClaimError`` where no task has any scatter that counts; the probability of improvement, which
     has no units, leaves something to chance in any case.
     """
-    parts = _PARTS[aggregate](a, b, better)
-    variance = math.fsum(part.variance for part in parts.variances)
+    effect, se, df = KERNELS[aggregate](a, b, better)
     largest = max(float(np.abs(runs).max()) for runs in (*a, *b))
-    if aggregate != "improvement" and math.sqrt(variance) <= ROUND_OFF * largest:
+    if aggregate != "improvement" and se <= ROUND_OFF * largest:
         raise ClaimError(
             "no task has runs that differ in a way that counts here, so nothing is known of chance",
             advice="add runs, or compare the tasks alone",
         )
-    df = variance**2 / math.fsum(part.variance**2 / part.df for part in parts.variances)
-    return Contrast(parts.effect, math.sqrt(variance), df)
+    return Contrast(float(effect), float(se), float(df))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The share of one task and arm in the variance of the effect."""
-
-    variance: float
-    df: float
+Found: TypeAlias = tuple[Array, Array, Array]
+"""The effect, its standard error and degrees of freedom: of one draw, or of each of many."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    effect: float
-    variances: Sequence[_Part]
-
-
-def _of_means(a: Runs, b: Runs, better: Better) -> _Parts:
+def _of_means(a: Runs, b: Runs, better: Better) -> Found:
     del better
     tasks = len(a)
-    variances = [
-        _Part(float(runs.var(ddof=1)) / len(runs) / tasks**2, len(runs) - 1) for runs in (*a, *b)
-    ]
-    return _Parts(
-        math.fsum(x.mean() - y.mean() for x, y in zip(a, b, strict=True)) / tasks, variances
-    )
+    variances = [runs.var(-1, ddof=1) / runs.shape[-1] / tasks**2 for runs in (*a, *b)]
+    effect = sum(x.mean(-1) - y.mean(-1) for x, y in zip(a, b, strict=True)) / tasks
+    return effect, *satterthwaite_of(variances, [runs.shape[-1] - 1 for runs in (*a, *b)])
 
 
-def _of_interquartile_means(a: Runs, b: Runs, better: Better) -> _Parts:
+def _of_interquartile_means(a: Runs, b: Runs, better: Better) -> Found:
     """Values beyond the quartiles are moved there; only the kept share has degrees of freedom."""
     del better
-    means, variances = [], []
+    means, variances, df = [], [], []
     for arm in (a, b):
-        ordered = np.sort(np.concatenate(arm))
-        cut = _cut(len(ordered))
-        kept = len(ordered) - 2 * cut
-        means.append(interquartile_mean(ordered))
-        low, high = ordered[cut], ordered[-cut - 1]
+        ordered = np.sort(np.concatenate(arm, axis=-1))
+        size = ordered.shape[-1]
+        cut = _cut(size)
+        kept = size - 2 * cut
+        means.append(ordered[..., cut : size - cut].mean(-1))
+        low, high = ordered[..., cut, None], ordered[..., size - cut - 1, None]
         for runs in arm:
-            variance = len(runs) * float(np.clip(runs, low, high).var(ddof=1)) / (kept * (kept - 1))
-            variances.append(_Part(variance, (len(runs) - 1) * kept / len(ordered)))
-    return _Parts(means[0] - means[1], variances)
+            n = runs.shape[-1]
+            variances.append(n * np.clip(runs, low, high).var(-1, ddof=1) / (kept * (kept - 1)))
+            df.append((n - 1) * kept / size)
+    return means[0] - means[1], *satterthwaite_of(variances, df)
 
 
-def _of_improvement(a: Runs, b: Runs, better: Better) -> _Parts:
+def _of_improvement(a: Runs, b: Runs, better: Better) -> Found:
     """The placement of a run is the share of the other arm's runs of its task that it beats.
 
     A task in which all runs of an arm are better has at least the variance of one in which a single
     pair was lost: else a few runs would leave nothing to chance.
     """
-    tasks, shares, variances = len(a), [], []
+    shares, variances, df = [], [], []
     for x, y in zip(a, b, strict=True):
         table = wins(x, y, better)
-        shares.append(float(table.mean()))
-        for placements in (table.mean(axis=1), table.mean(axis=0)):
-            n = len(placements)
-            variance = max(float(placements.var(ddof=1)) / n, 1 / table.size**2)
-            variances.append(_Part(variance / tasks**2, n - 1))
-    return _Parts(math.fsum(shares) / tasks, variances)
+        least = 1 / (x.shape[-1] * y.shape[-1]) ** 2
+        shares.append(table.mean((-2, -1)))
+        for placements in (table.mean(-1), table.mean(-2)):
+            n = placements.shape[-1]
+            variance = np.maximum(placements.var(-1, ddof=1) / n, least)
+            variances.append(variance / len(a) ** 2)
+            df.append(n - 1)
+    return np.mean(shares, axis=0), *satterthwaite_of(variances, df)
 
 
-_PARTS: Mapping[Aggregate, Callable[[Runs, Runs, Better], _Parts]] = {
+def satterthwaite_of(variances: Sequence[Array], df: Sequence[float]) -> tuple[Array, Array]:
+    """Standard error and degrees of freedom, from the variances of all parts, and theirs."""
+    total = np.sum(variances, axis=0)
+    parts = [variance**2 / each for variance, each in zip(variances, df, strict=True)]
+    with np.errstate(invalid="ignore"):  # where nothing varies there are none
+        return np.sqrt(total), total**2 / np.sum(parts, axis=0)
+
+
+Kernel: TypeAlias = Callable[[Runs, Runs, Better], Found]
+
+KERNELS: Mapping[Aggregate, Kernel] = {
     "mean": _of_means,
     "iqm": _of_interquartile_means,
     "improvement": _of_improvement,
@@ -348,3 +354,87 @@ def _named(tasks: Sequence[str]) -> str:
     shown = ", ".join(f"'{task}'" for task in tasks[:5])
     more = f" and {len(tasks) - 5} more" if len(tasks) > 5 else ""
     return f"{'task' if len(tasks) == 1 else 'tasks'} {shown}{more}"
+
+
+HALF = 0.5
+"""The probability of improvement of arms that are alike."""
+
+MOST_VALUES = 2_000_000
+LEAST_DRAWS = 500
+"""What is drawn of an arm at once: fewer draws where there are many tasks."""
+
+MOST_RUNS = 20_000
+"""Runs of an arm up to which a number for the power is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOverTasks(PlannedTest):
+    """An aggregate over ``tasks``, of ``n`` runs each: the gain lies above ``low``, below ``high``.
+
+    ``sd`` is that of the runs of a task. A is higher by ``effect`` in every task; for
+    ``improvement`` it is the probability that a run of A beats one of B. The tasks lie one standard
+    deviation of a run apart, which matters to the interquartile mean alone.
+    """
+
+    tasks: int = 3
+    aggregate: Aggregate = "mean"
+
+    name: ClassVar[str] = "an aggregate over tasks"
+    units: ClassVar[str] = "runs per task"
+
+    @property
+    def kernel(self) -> Kernel:
+        """Effect, standard error and degrees of freedom of each draw."""
+        return KERNELS[self.aggregate]
+
+    @property
+    def claims_smallness(self) -> bool:
+        return self.high is not None or self.least < 0
+
+    @property
+    def decide(self) -> Callable[[Array, Array, float], npt.NDArray[np.bool_]]:
+        """Of runs (draws, tasks, n): does the gain lie within the region, one-sided?"""
+        kernel = self.kernel
+
+        def decide(a: Array, b: Array, alpha: float) -> npt.NDArray[np.bool_]:
+            effect, se, df = kernel(
+                list(np.moveaxis(a, 1, 0)), list(np.moveaxis(b, 1, 0)), "higher"
+            )
+            inside = stdtr(df, -(effect - self.least) / se) < alpha
+            if self.high is not None:
+                inside &= stdtr(df, (effect - self.high) / se) < alpha
+            return np.asarray(inside)
+
+        return decide
+
+    def simulated(
+        self, decide: Callable[[Array, Array, float], npt.NDArray[np.bool_]]
+    ) -> tuple[float, float]:
+        """The power by simulation, and its Monte Carlo standard error."""
+        n, shift = self.n[0], self.truth
+        draws = max(LEAST_DRAWS, min(DRAWS, MOST_VALUES // (self.tasks * n)))
+        generator = np.random.default_rng(POWER_SEED)
+        a, b = generator.standard_normal((2, draws, self.tasks, n))
+        sd = 1.0
+        if self.aggregate == "improvement":
+            shift = math.sqrt(2) * float(ndtri(shift))
+        else:
+            sd = self.arms.sd_a
+        levels = ndtri((np.arange(self.tasks) + 0.5) / self.tasks)[:, None]
+        found = decide(sd * (levels + a) + shift, sd * (levels + b), self.alpha)
+        return frequency(found)
+
+    def sized(self, size: float) -> Self:
+        """A margin of this size, an effect, or for a probability a size on what it leaves."""
+        if self.claims_smallness:
+            return replace(self, low=-size, high=None if self.high is None else size)
+        if self.aggregate == "improvement":
+            return replace(self, effect=1 - HALF * math.exp(-min(size, 30.0)))
+        return replace(self, effect=size)
+
+    def detected(self, size: float) -> float | None:
+        return size if self.claims_smallness else self.sized(size).effect
+
+    def seeds(self, power: float) -> int | None:
+        most = max(self.n[0], min(100, MOST_RUNS // self.tasks))
+        return smallest_size(self.chance, target=power, cap=most)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from repro.evidence.base import PublishedArm, TableSchema
+from repro.evidence.base import TableSchema
+from repro.evidence.evidence import PublishedArm
 from repro.evidence.published import PublishedNumbers
 from repro.judging.gather import table_schema
 from repro.specs.arm import Arm

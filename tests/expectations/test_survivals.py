@@ -15,8 +15,8 @@ from repro.judging.gather import gather, read_tables
 from repro.report.figure_data import not_there
 from repro.report.view import view
 from repro.specs.load import load_claim
-from repro.stats.planned_survival import PlannedSurvivals
 from repro.stats.planning import power_of_test
+from repro.stats.survival import PlannedSurvivals
 from repro.store.run_store import RunStore
 from tests.judging.made import LOSS, diverging, judged, made, only
 

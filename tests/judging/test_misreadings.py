@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from repro.evidence.base import PublishedArm
-from repro.evidence.evidence import TableSource, TidyTable
+from repro.evidence.evidence import PublishedArm, TableSource, TidyTable
 from repro.evidence.published import PublishedNumbers
 from repro.judging.assemble import check_claim, document_of
 from repro.judging.design_power import design_parts

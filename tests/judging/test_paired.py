@@ -15,9 +15,8 @@ from repro.judging.design_power import design_parts
 from repro.judging.document_parts import Analysis
 from repro.specs.claim import Claim
 from repro.stats.anytime import balanced
-from repro.stats.power import PairedDesign, power_above, power_equivalence
+from repro.stats.power import PairedDesign, power_above, power_equivalence, seeds_to_settle
 from repro.stats.records import Sample, known
-from repro.stats.settling import seeds_to_settle
 from repro.stats.t_tests import MarginResult, non_superiority, tost, tost_relative
 from tests.judging.made import judged, made, only
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from repro.evidence.base import PublishedArm
 from repro.evidence.csv_table import TableFile
+from repro.evidence.evidence import PublishedArm
 from repro.evidence.published import PublishedNumbers
 from repro.report.blocks import DotPlot, Figure
 from repro.report.view import view

@@ -15,15 +15,14 @@ from benchmarks.quality.gate import gate
 from benchmarks.quality.honest import Drawn, as_rows, claim_document
 from benchmarks.quality.measure import PROMISED, RULES, false_alarms
 from repro import judge, load_claim
-from repro.evidence.base import PublishedArm
-from repro.evidence.evidence import TableSource, TidyTable
+from repro.evidence.evidence import PublishedArm, TableSource, TidyTable
 from repro.evidence.published import PublishedNumbers
 from repro.expectations.verdict_words import FlagKind
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
-from repro.judging.exit_status import exit_code, verdict_of
 from repro.judging.gather import from_table, gather
 from repro.judging.quality import examine
+from repro.judging.verdict import exit_code, verdict_of
 from repro.specs.arm import Arm
 from repro.specs.claim import Seeds
 from repro.store.run_store import RunStore

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from repro.evidence.csv_table import TableFile, frame_table
-from repro.evidence.evidence import Evidence, PrintedSummary
+from repro.evidence.evidence import Evidence, PublishedArm
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import from_table, measured, table_schema
@@ -156,7 +156,7 @@ def mixed(mean: str, sd: str | None, n: int | None) -> Document:
     """My ten runs of MoS, at 56.4, against a printed baseline."""
     of = printed_softmax(mean, sd, n)
     mine = evidence(claim("fair_mos", "paper"), fair(0.0)).arms["mos"]
-    numbers = PrintedSummary(float(mean), None if sd is None else float(sd), n)
+    numbers = PublishedArm(mean=mean, sd=sd, n=n)
     return check_claim(
         of, Evidence({"mos": mine, "softmax": ()}, {"softmax": {"test_perplexity": numbers}})
     )
@@ -205,7 +205,7 @@ def test_printed_numbers_do_not_agree_with_themselves() -> None:
     """Where every arm is printed, nothing of ours agrees with the paper or differs from it."""
     of = printed_softmax("56.45", "0.10", 10)
     of = of.model_copy(update={"arms": dict.fromkeys(of.arms, of.arms["softmax"])})
-    numbers = {"test_perplexity": PrintedSummary(56.45, 0.1, 10)}
+    numbers = {"test_perplexity": PublishedArm(mean="56.45", sd="0.1", n=10)}
     found = Evidence(dict.fromkeys(of.arms, ()), dict.fromkeys(of.arms, numbers))
     verdict = check_claim(of, found).verdict
     assert verdict.validity == "VALID"

@@ -9,10 +9,18 @@ import pytest
 
 from benchmarks.levels.power import PLANS, Plan, keep
 from repro.expectations.difference import TestOfDifference
-from repro.stats import planned_level, planned_survival, planned_tasks, planning
-from repro.stats.planned_tasks import PlannedOverTasks
+from repro.stats import (
+    bounded_mean,
+    crossed,
+    one_sample,
+    planning,
+    random_effects,
+    spreads,
+    survival,
+    task_aggregates,
+)
 from repro.stats.planning import PlannedDifference, assess
-from repro.stats.task_aggregates import Aggregate
+from repro.stats.task_aggregates import Aggregate, PlannedOverTasks
 
 DRAWS = 50_000
 
@@ -34,9 +42,19 @@ def test_every_test_with_a_power_has_two_designs() -> None:
     assert min(found.values()) >= 2
     tests = {test for sort, _, _, test in found if sort is PlannedDifference}
     assert tests == set(get_args(TestOfDifference))
-    modules = planning, planned_tasks, planned_survival, planned_level
+    modules = (
+        planning,
+        task_aggregates,
+        crossed,
+        random_effects,
+        spreads,
+        survival,
+        one_sample,
+        bounded_mean,
+    )
     named = [value for module in modules for value in vars(module).values()]
-    every = {c for c in named if isinstance(c, type) and "name" in vars(c)}
+    planned = [c for c in named if isinstance(c, type) and issubclass(c, planning.PlannedTest)]
+    every = {c for c in planned if "name" in vars(c)}
     assert {sort for sort, *_ in found} == every - {planning.PlannedTest}
     over_tasks = [each.planned for each in PLANS if isinstance(each.planned, PlannedOverTasks)]
     assert {each.aggregate for each in over_tasks} == set(get_args(Aggregate))

@@ -15,12 +15,13 @@ from repro.stats.bounded_mean import (
     BETS,
     WEIGHTS,
     BoundedResult,
+    PlannedItems,
     failures_of,
     p_of_betting,
     p_of_items,
+    p_of_shares,
 )
 from repro.stats.one_sample import Side, mean_level
-from repro.stats.planned_level import PlannedItems, p_of_shares
 from repro.stats.planning import assess
 from repro.stats.records import Sample, expect, known
 

@@ -22,7 +22,6 @@ from repro.stats.planning import (
     PlannedSeparation,
     PlannedSequential,
     PlannedShare,
-    PlannedSpread,
     PlannedTest,
     assess,
     minimum_detectable_difference,
@@ -30,6 +29,7 @@ from repro.stats.planning import (
 )
 from repro.stats.power import PairedDesign, power_association, power_difference, power_share
 from repro.stats.records import known
+from repro.stats.spreads import PlannedSpread
 
 SEED = 20201004
 
@@ -135,7 +135,8 @@ def test_every_kind_is_tried():
     """
     The list above holds every planned test, of arms and of pairs, and every test of a difference.
     """
-    every = {c for c in vars(planning).values() if isinstance(c, type) and "name" in vars(c)}
+    sorts = (*vars(planning).values(), PlannedSpread)
+    every = {c for c in sorts if isinstance(c, type) and "name" in vars(c)}
     assert {type(planned) for planned in PLANS} == every - {PlannedTest}
     tests = {planned.test for planned in PLANS if isinstance(planned, PlannedDifference)}
     assert tests == set(get_args(TestOfDifference))

@@ -17,11 +17,11 @@ from repro.stats.power import (
     power_association,
     power_equivalence,
     seeds_needed,
+    seeds_to_settle,
     smallest_size,
 )
 from repro.stats.records import Interval, Sample, Summary, known
 from repro.stats.replication import replicate
-from repro.stats.settling import seeds_to_settle
 from repro.stats.stopping import (
     Question,
     difference,

@@ -13,9 +13,9 @@ import pytest
 from repro.judging.assemble import check_claim
 from repro.report.sections import sections
 from repro.schema.value_scale import ValueScale
+from repro.stats.bounded_mean import p_of_shares
 from repro.stats.error_rates import NAMES, POOLED, T_TESTS, few_seeds
 from repro.stats.one_sample import mean_level
-from repro.stats.planned_level import p_of_shares
 from repro.stats.ranks import brunner_munzel
 from repro.stats.records import Sample
 from repro.stats.t_tests import paired, student, tost, welch

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from repro.errors import ClaimError
-from repro.stats.one_sample import median_level
-from repro.stats.planned_level import PlannedMedian
+from repro.stats.one_sample import PlannedMedian, median_level
 from repro.stats.planning import assess, power_of_test
 from repro.stats.records import Sample, known
 

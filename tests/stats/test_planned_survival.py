@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from repro.stats.planned_survival import PlannedSurvivals, log_rank_p
 from repro.stats.planning import assess, power_of_test
 from repro.stats.records import Sample, known
-from repro.stats.survival import log_rank
+from repro.stats.survival import PlannedSurvivals, log_rank, log_rank_p
 
 PLANS = [
     PlannedSurvivals((8,), effect=0.95, low=0.4, at=4000.0),

@@ -9,11 +9,11 @@ from typing import get_args
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from repro.stats.planned_tasks import PlannedMetaAnalysis, PlannedOverTasks
 from repro.stats.planning import assess, minimum_detectable_difference, power_of_test
 from repro.stats.power import PowerDesign, power_above
+from repro.stats.random_effects import PlannedMetaAnalysis
 from repro.stats.records import known
-from repro.stats.task_aggregates import Aggregate
+from repro.stats.task_aggregates import Aggregate, PlannedOverTasks
 
 PLANS = [
     PlannedOverTasks((5,), (2.0,), effect=2.0, low=0.0, tasks=5),

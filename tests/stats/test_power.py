@@ -19,10 +19,10 @@ from repro.stats.power import (
     power_equivalence,
     power_ratio,
     seeds_needed,
+    seeds_to_settle,
 )
 from repro.stats.ranks import separation
 from repro.stats.records import Sample, Summary, known
-from repro.stats.settling import seeds_to_settle
 from repro.stats.t_tests import non_superiority, ratio_of_geometric_means, student, tost, welch
 
 SEEDS = PowerDesign(0.15, 0.15, 10, 10)

@@ -10,9 +10,14 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from repro.errors import ClaimError
-from repro.stats.power import PairedDesign, power_above, power_difference, power_equivalence
+from repro.stats.power import (
+    PairedDesign,
+    power_above,
+    power_difference,
+    power_equivalence,
+    seeds_to_settle,
+)
 from repro.stats.records import Sample, known
-from repro.stats.settling import seeds_to_settle
 from repro.stats.t_tests import non_superiority, tost
 
 

@@ -27,10 +27,10 @@ from repro.stats.power import (
     power_ratio,
     power_separation,
     power_share,
+    seeds_to_settle,
 )
 from repro.stats.records import Interval, Sample, Summary, check_alpha, check_finite, known
 from repro.stats.replication import predict, sceptical, small_telescopes
-from repro.stats.settling import seeds_to_settle
 from repro.stats.stopping import difference, equivalence, stop
 from repro.stats.stopping import non_inferiority as not_worse
 from repro.stats.t_tests import welch

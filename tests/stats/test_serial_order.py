@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from repro.stats.serial_order import FEWEST, following
+from repro.stats.correlation import FEWEST, following
 
 
 def ratio(values: list[float]) -> float:

@@ -12,8 +12,7 @@ from scipy import stats
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.records import Sample, Summary
-from repro.stats.simulated import spread_within
-from repro.stats.spreads import f_test, levene
+from repro.stats.spreads import f_test, levene, spread_within
 
 SEEDS = np.random.default_rng(20)
 

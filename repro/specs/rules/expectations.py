@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from repro.errors import Problem
-from repro.evidence.base import PublishedArm
+from repro.evidence.evidence import PublishedArm
 from repro.expectations.kinds import Expectation, kind_of
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
