@@ -16,9 +16,8 @@ from repro.results.log_runs import pattern_of
 from repro.results.series import numbers_in
 from repro.schema.messages import choose
 from repro.trainers.command import process
-from repro.trainers.command.found import MOST_NAMES, NumbersThere, places, said_of
 from repro.trainers.command.left import Left, gathered
-from repro.trainers.command.results import tail
+from repro.trainers.command.results import MOST_NAMES, NumbersThere, places, said_of, tail
 from repro.trainers.command.spec import TRACKERS, CommandTraining
 
 SEED = 0

@@ -12,7 +12,7 @@ from repro.expectations.kinds import Expectation, kind_of
 from repro.specs.claim import Claim
 from repro.stats.contrast import mean_difference
 from repro.stats.records import Arm, Sample, TestResult, summarise
-from repro.stats.value_steps import last_decimal
+from repro.stats.shapes import last_decimal
 from repro.trainers.measurement import MOST_DIGITS
 
 WITH_DIGITS = ("difference", "relative")

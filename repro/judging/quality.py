@@ -35,7 +35,7 @@ from repro.stats.data_signs import (
     shared,
 )
 from repro.stats.records import Sample
-from repro.stats.value_steps import last_decimal
+from repro.stats.shapes import last_decimal
 from repro.trainers.derived import with_parts
 
 FALSE_ALARMS = 0.01

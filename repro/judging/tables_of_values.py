@@ -10,7 +10,7 @@ from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
 from repro.specs.claim import Claim
 from repro.stats.records import Sample
-from repro.stats.value_steps import granularity
+from repro.stats.shapes import granularity
 
 
 @dataclass(frozen=True, slots=True)

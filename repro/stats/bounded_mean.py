@@ -21,8 +21,8 @@ from repro.stats.coefficients import POWER_SEED
 from repro.stats.counts import clopper_pearson
 from repro.stats.planning import PlannedCounts
 from repro.stats.records import Arm, Interval, Sample, TestResult, summarise
+from repro.stats.shapes import granularity
 from repro.stats.simulated import DRAWS, Confirmed, Decide, frequency
-from repro.stats.value_steps import granularity
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 

@@ -20,7 +20,7 @@ from scipy.special import stdtr
 
 from repro.stats.coefficients import midranks
 from repro.stats.records import ROUND_OFF, Sample
-from repro.stats.value_steps import DIGITS
+from repro.stats.shapes import DIGITS
 
 SHARPEST = 0.44
 """Largest density of a value times the scale of ``scatter``: that of the lognormal(0.5)."""

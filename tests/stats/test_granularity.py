@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from repro.schema.base import LARGEST, SMALLEST
-from repro.stats.value_steps import granularity
+from repro.stats.shapes import granularity
 
 VALUES = (9.013, 8.127, 8.961, 9.344, 8.589)
 

@@ -124,7 +124,8 @@ def run(
     reader.join(GRACE_S)
     ended = _ended(found, guard.returncode, time.monotonic() - began, output.kept())
     ended = replace(ended, whole=output.whole())
-    return replace(ended, timed_out=True) if late and not found else ended
+    ended_here = not found or ended.status == -signal.SIGKILL
+    return replace(ended, timed_out=True) if late and ended_here else ended
 
 
 def _guard(answer: int, locks: Sequence[int]) -> subprocess.Popen[bytes]:

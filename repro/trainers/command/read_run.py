@@ -11,9 +11,9 @@ from repro.errors import DataError, NotKeptError, ReadingError, printable
 from repro.results.series import Row
 from repro.trainers.command import results
 from repro.trainers.command.attempts import Attempts, Cut
-from repro.trainers.command.found import said_of
 from repro.trainers.command.left import MOST_KEPT, Left, ending, taken
 from repro.trainers.command.process import shortened
+from repro.trainers.command.results import said_of
 from repro.trainers.command.spec import CommandTraining, Resume
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Finished
