@@ -6,7 +6,8 @@ import pytest
 
 from repro.expectations.verdict_words import Agreement, Conclusion, Validity, Verdict
 from repro.judging.agreement import agree
-from repro.judging.verdict import exit_code, roll_up
+from repro.judging.exit_status import exit_code
+from repro.judging.verdict import roll_up
 from repro.stats.records import Interval, TestResult
 from repro.stats.replication import Prediction
 

@@ -215,7 +215,7 @@ def tell_verdicts(verified: Verified, reports: Path, *, err: bool) -> None:
 
 def end_with(verified: Verified, *, err: bool) -> int:
     """The exit code; print why it is what it is."""
-    from repro.judging.verdict import exit_code, verdict_of
+    from repro.judging.exit_status import exit_code, verdict_of
     from repro.report.flips import is_unexpected_flip
 
     code = exit_code(
@@ -335,7 +335,7 @@ def tell_status(
 
 
 def _why(code: int, documents: Sequence[Document], failed: Sequence[str]) -> str:
-    from repro.judging.verdict import status_of, verdict_of
+    from repro.judging.exit_status import status_of, verdict_of
     from repro.report.flips import is_unexpected_flip
     from repro.schema.numbers import clean
 

@@ -44,20 +44,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from repro.errors import FLIPPED, ClaimError, TooFewError, gravest
+from repro.errors import ClaimError, TooFewError
 from repro.evidence.evidence import Evidence
 from repro.expectations.base import Read
 from repro.expectations.decision_rules import decide
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.verdict_words import (
     NOT_TESTED,
-    Agreement,
     Conclusion,
     Finding,
     Validity,
-    Verdict,
 )
-from repro.judging.document import Document
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.specs.tree import All, Node
@@ -304,45 +301,3 @@ def _kept(conclusion: Conclusion, p: float, opposite: float, alpha: float) -> Co
 def roll_up(validities: Iterable[Validity]) -> Validity:
     """The worst of several validities; VALID when there are none."""
     return max(validities, key=list(Validity).index, default=Validity.VALID)
-
-
-def verdict_of(document: Document) -> tuple[Verdict, Conclusion]:
-    """The verdict in a document, and the conclusion that its claim expects at its scale."""
-    part = document.verdict
-    verdict = Verdict(
-        Validity(part.validity),
-        part.validity_reason,
-        None if part.conclusion is None else Conclusion(part.conclusion),
-        Agreement(part.agreement),
-    )
-    return verdict, Conclusion(part.expected or "CONFIRMED")
-
-
-def exit_code(
-    verdicts: Iterable[tuple[Verdict, Conclusion]],
-    *,
-    infrastructure: bool = False,
-    stopped: Iterable[int] = (),
-    flipped: bool = False,
-) -> int:
-    """Status for a shell, from each verdict and the conclusion that its claim expects.
-
-    70 where the program itself failed; else 5 where ``infrastructure`` failed; else 4 invalid
-    evidence; else 2; else 6 where a word is not the expected one and was another one before
-    (``flipped``); else 1 a decided conclusion that is not the expected one; else 3 something
-    undecided or not tested, unless that was expected; else 0. ``stopped`` are the statuses of
-    the claims that an error stopped, so that they have no verdict.
-    """
-    codes = (status_of(verdict, expected) for verdict, expected in verdicts)
-    more = (5 if infrastructure else 0, FLIPPED if flipped else 0)
-    return gravest((*codes, *stopped, *more))
-
-
-def status_of(verdict: Verdict, expected: Conclusion) -> int:
-    """The status of one verdict, given the conclusion that its claim expects."""
-    if verdict.validity is Validity.INVALID:
-        return 4
-    if verdict.conclusion == expected:
-        return 0
-    undecided = (Conclusion.INCONCLUSIVE, Conclusion.NOT_TESTED, None)
-    return 3 if verdict.conclusion in undecided else 1

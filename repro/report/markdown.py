@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from repro.errors import Stopped, printable
 from repro.judging.document import Document
-from repro.judging.verdict import status_of, verdict_of
+from repro.judging.exit_status import status_of, verdict_of
 from repro.report.badges import at_scale
 from repro.report.flips import flip, is_unexpected_flip
 from repro.report.index import Line, ListPart, VerdictList, chance, line

@@ -9,7 +9,7 @@ from typing import Any
 from repro.evidence.evidence import Evidence, Replicate, State
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
-from repro.judging.verdict import exit_code, verdict_of
+from repro.judging.exit_status import exit_code, verdict_of
 from repro.specs.claim import Claim, ScaleName
 from repro.specs.load import load_claim
 from repro.trainers.language_model.measurements.rank import Rank

@@ -10,10 +10,10 @@ from repro.evidence.evidence import TableSource, TidyTable
 from repro.expectations.verdict_words import NOT_TESTED
 from repro.judging.assemble import document_of
 from repro.judging.document import Document
+from repro.judging.exit_status import exit_code, verdict_of
 from repro.judging.gather import from_table
 from repro.judging.interim import should_stop
 from repro.judging.judge import judge_claim, judge_families
-from repro.judging.verdict import exit_code, verdict_of
 from repro.report.formats import rendered
 from repro.report.junit import junit
 from repro.report.markdown import summary

@@ -20,9 +20,9 @@ from repro.evidence.published import PublishedNumbers
 from repro.expectations.verdict_words import FlagKind
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
+from repro.judging.exit_status import exit_code, verdict_of
 from repro.judging.gather import from_table, gather
 from repro.judging.quality import examine
-from repro.judging.verdict import exit_code, verdict_of
 from repro.specs.arm import Arm
 from repro.specs.claim import Seeds
 from repro.store.run_store import RunStore
