@@ -49,7 +49,8 @@ def test_the_commands_are_these() -> None:
     (runs,) = app.registered_groups
     assert runs.typer_instance is not None
     commands = runs.typer_instance.registered_commands
-    assert {c.callback.__name__ for c in commands if c.callback} == {"check", "export"}
+    names = {c.name or c.callback.__name__ for c in commands if c.callback}
+    assert names == {"check", "export", "import"}
 
 
 def test_the_version_is_said() -> None:
