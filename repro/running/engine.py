@@ -29,13 +29,15 @@ T = TypeVar("T")
 class Order:
     """What an engine is made for: ``workers`` tasks at a time on a ``device``.
 
-    ``scheduler`` is what --scheduler names, and ``tell`` shows a line to whoever waits.
+    ``scheduler`` is what --scheduler names, and ``tell`` shows a line to whoever waits. Each
+    worker sees one of the ``gpus``, in turn; all where there are none.
     """
 
     workers: int
     device: str
     scheduler: str
     tell: Callable[[str], None]
+    gpus: tuple[str, ...] = ()
 
 
 class Engine(Executor):
@@ -52,6 +54,9 @@ class Engine(Executor):
 
     takes_scheduler: ClassVar[bool] = False
     """Whether --scheduler may be given with it."""
+
+    takes_gpus: ClassVar[bool] = False
+    """Whether it shows each worker one GPU of several."""
 
     @classmethod
     def lacking(cls) -> str:
@@ -202,15 +207,21 @@ def engine_of(engine: str | Executor) -> type[Engine]:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Where tasks are done: ``at_once`` at a time by ``engine``.
+    """Where tasks are done: ``at_once`` at a time by ``engine``, on so many GPUs.
 
-    ``shared``: all on one device, whose memory they share; else each has one of its own.
+    ``shared``: they share the memory of the devices; else each has a device for itself.
     """
 
     engine: Engine
     at_once: int
     device: Device
     shared: bool = True
+    gpus: int = 1
+
+    @property
+    def sharing(self) -> int:
+        """How many tasks share one memory at most."""
+        return -(-self.at_once // self.gpus) if self.shared else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from repro.errors import (
 from repro.running.budget import TimeBudget
 from repro.running.dispatch import Dispatch
 from repro.running.engine import Engine, Order, Pool, RunOptions
-from repro.running.grouping import make_tasks, own_gpus, pool_size, task_memory
+from repro.running.grouping import gpus_to_share_out, make_tasks, own_gpus, pool_size, task_memory
 from repro.running.plan import has_diverged, is_complete, merged, proofs, remaining
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
@@ -214,18 +214,21 @@ def _pool(options: RunOptions, todo: Sequence[PlannedRun], tell: Callable[[str],
         remote = engine.made(Order(1, options.device, scheduler, tell))
         return Pool(remote, remote.at_once, remote.device, shared=False)
     device = resolve_device(options.device, tell)
+    gpus = gpus_to_share_out(todo, device) if engine.takes_gpus else ()
     size = pool_size(
         options.workers,
         device,
         [task_memory([planned]) for planned in todo],
         [run_cores(planned.run.training) for planned in todo],
         own_gpus(todo),
+        max(1, len(gpus)),
     )
     if isinstance(options.engine, Engine):
         return Pool(options.engine, size, device)
     if isinstance(options.engine, Executor):
         return Pool(Engine(options.engine), size, device)
-    return Pool(engine.made(Order(size, device, scheduler, tell)), size, device)
+    made = engine.made(Order(size, device, scheduler, tell, gpus))
+    return Pool(made, size, device, gpus=max(1, len(gpus)))
 
 
 def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome], list[PlannedRun]]:

@@ -129,8 +129,7 @@ def _batched(
     """Replicates in models as large as memory allows; what is only to be measured, run by run."""
     groups, trained = grouped(todo, store)
     several = engine == "batched" or any(len(group.runs) > 1 for group in groups)
-    sharing = pool.at_once if pool.shared else 1
-    available = _memory(pool) / sharing if groups and several else 0.0
+    available = _memory(pool) / pool.sharing if groups and several else 0.0
     alone = Choice("processes", 1, pool.at_once)
     parts: list[Part] = [(runs, alone) for runs in trained]
     choices = [_choice(group, engine, pool, available) for group in groups]
@@ -230,8 +229,9 @@ def pool_size(
     needs: Sequence[float],
     cores_each: Sequence[int] = (),
     own_gpus: Sequence[int] | None = None,
+    gpus: int = 1,
 ) -> int:
-    """``workers``, else one per core, or one in all when the device is ``cuda``.
+    """``workers``, else one per core, or one for each of ``gpus`` when the device is ``cuda``.
 
     Fewer where memory or cores are too few for as many tasks at once, which need ``needs`` bytes
     and ``cores_each`` cores. Of tasks that take ``own_gpus`` as many as there are GPUs for.
@@ -241,7 +241,7 @@ def pool_size(
         workers = min(by_memory, fitting(cores_each, cores(), cores()))
         if own_gpus and any(own_gpus):
             workers = min(workers, fitting(own_gpus, len(visible_gpus()), cores()))
-    return max(1, workers or 1)
+    return max(1, workers or gpus)
 
 
 def own_gpus(todo: Sequence[PlannedRun]) -> list[int] | None:
@@ -250,6 +250,14 @@ def own_gpus(todo: Sequence[PlannedRun]) -> list[int] | None:
     if not all(trainer_of(each).own_gpus for each in trainings):
         return None
     return [trainer_of(each).gpus(each, "cuda") for each in trainings]
+
+
+def gpus_to_share_out(todo: Sequence[PlannedRun], device: str) -> tuple[str, ...]:
+    """The GPUs to show to one worker each; none where there is one, or programs choose."""
+    if device != "cuda" or any(trainer_of(each.run.training).own_gpus for each in todo):
+        return ()
+    found = tuple(visible_gpus())
+    return found if len(found) > 1 else ()
 
 
 def fitting(needs: Sequence[float], available: float, most: int) -> int:

@@ -16,13 +16,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 
 from repro.running.engine import Engine, Order
 
@@ -76,11 +76,16 @@ class _Job:
 
 
 class ProcessPool(Engine):
-    """``workers`` processes; ``environment`` is added to theirs, ``attempts`` are made a task."""
+    """``workers`` processes; ``environment`` is added to theirs, ``attempts`` are made a task.
+
+    Each process sees one of the ``gpus``, in turn.
+    """
+
+    takes_gpus: ClassVar[bool] = True
 
     @classmethod
     def made(cls, order: Order) -> Self:
-        return cls(order.workers, environment=ENVIRONMENT)
+        return cls(order.workers, environment=ENVIRONMENT, gpus=order.gpus)
 
     @classmethod
     def refused_limit(cls) -> str:
@@ -91,12 +96,17 @@ class ProcessPool(Engine):
         return ""
 
     def __init__(
-        self, workers: int, *, environment: Mapping[str, str] | None = None, attempts: int = 3
+        self,
+        workers: int,
+        *,
+        environment: Mapping[str, str] | None = None,
+        attempts: int = 3,
+        gpus: Sequence[str] = (),
     ) -> None:
         _occupy_standard_streams()
         self.workers = workers
         self._environment = dict(environment or {})
-        self._attempts = attempts
+        self._attempts, self._gpus = attempts, gpus
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._children: set[_Child] = set()
@@ -114,7 +124,8 @@ class ProcessPool(Engine):
                 raise RuntimeError("the pool was shut down")
             self._jobs.put(_Job(future, (fn, args, kwargs)))
             if len(self._threads) < self.workers:
-                thread = threading.Thread(target=self._serve, daemon=True)
+                environment = self._environment_of(len(self._threads))
+                thread = threading.Thread(target=self._serve, args=(environment,), daemon=True)
                 self._threads.append(thread)
                 thread.start()
         return future
@@ -172,23 +183,32 @@ class ProcessPool(Engine):
                 if job is not None:
                     job.future.cancel()
 
-    def _serve(self) -> None:
+    def _environment_of(self, worker: int) -> Mapping[str, str]:
+        """What is added to the environment of this worker, and of those that take its place."""
+        if not self._gpus:
+            return self._environment
+        return {
+            **self._environment,
+            "CUDA_VISIBLE_DEVICES": self._gpus[worker % len(self._gpus)],
+        }
+
+    def _serve(self, environment: Mapping[str, str]) -> None:
         """The thread of one worker."""
         # A worker inherits this: Ctrl-C is for the parent alone, also before it can ignore it.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         child: _Child | None = None
         while (job := self._jobs.get()) is not None:
             if job.future.set_running_or_notify_cancel():
-                child = self._do(job, child)
+                child = self._do(job, child, environment)
         if child is not None:
             self._forget(child)
 
-    def _do(self, job: _Job, child: _Child | None) -> _Child | None:
+    def _do(self, job: _Job, child: _Child | None, environment: Mapping[str, str]) -> _Child | None:
         """Have a call answered by the child, or by another if it dies; gives the last one."""
         statuses: list[int] = []
         while len(statuses) < self._attempts and not self._terminated:
             try:
-                child = child or _Child(self._environment)
+                child = child or _Child(environment)
                 self._assign(job, child)
                 done, value = child.call(job.call)
             except _DiedError as death:

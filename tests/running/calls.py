@@ -83,3 +83,9 @@ def doze(task: Task) -> tuple[Outcome, ...]:
         if planned.run.replicate == 0:
             time.sleep(600)
     return tuple(Outcome(planned.run.key, "trained") for planned in task.runs)
+
+
+def slowly_visible() -> str:
+    """The GPU that this process sees; slow enough that another process has the next call."""
+    time.sleep(1)
+    return os.environ["CUDA_VISIBLE_DEVICES"]

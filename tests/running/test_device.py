@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,8 +13,8 @@ import pytest
 
 from repro import machine
 from repro.errors import DeviceError
-from repro.running import grouping
-from repro.running.engine import Order, Pool, SerialEngine, engine_of
+from repro.running import execute, grouping
+from repro.running.engine import Order, Pool, RunOptions, SerialEngine, engine_of
 from repro.running.grouping import make_tasks
 from repro.running.pool import ProcessPool
 from repro.store.run_store import RunStore
@@ -213,3 +214,65 @@ def test_a_rank_needs_square_matrices() -> None:
     ranked = memory(PlannedRun(run=run, measurements=(TEST, RANK)))
     assert 2.4e9 < ranked < 3.5e9
     assert memory(PlannedRun(run=run, measurements=(TEST,))) < 1e9
+
+
+def fake_driver(folder: Path, monkeypatch: pytest.MonkeyPatch, gpus: int) -> None:
+    """An nvidia-smi that lists so many GPUs."""
+    listed = "".join(f"echo {number}\n" for number in range(gpus))
+    program = folder / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\n{listed}", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+@pytest.mark.parametrize(("gpus", "shared_out"), [(0, ()), (1, ()), (2, ("0", "1"))])
+def test_each_worker_sees_one_gpu_of_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpus: int, shared_out: tuple[str, ...]
+) -> None:
+    """As the driver lists them; programs choose theirs themselves."""
+    fake_driver(tmp_path, monkeypatch, gpus)
+    model = PlannedRun(run=tiny_run(), measurements=(TEST,))
+    programs = plan_of(program(tmp_path / "code"), 2, gpus=2)
+    assert grouping.gpus_to_share_out([model], "cuda") == shared_out
+    assert grouping.gpus_to_share_out([model], "cpu") == ()
+    assert grouping.gpus_to_share_out([model, *programs], "cuda") == ()
+
+
+def test_there_is_a_process_for_each_gpu_unless_workers_are_asked_for() -> None:
+    """More workers than GPUs share a GPU's memory, as many as there are on one."""
+    assert grouping.pool_size(None, "cuda", [1.0], gpus=4) == 4
+    assert grouping.pool_size(8, "cuda", [1.0], gpus=4) == 8
+    sharing = [Pool(SerialEngine(), n, "cuda", gpus=4).sharing for n in (4, 8, 9)]
+    assert sharing == [1, 2, 3]
+
+
+def test_a_worker_and_whatever_takes_its_place_have_one_gpu() -> None:
+    """Named by the driver; a process that died is followed by one on the same GPU."""
+    pool = engine_of("processes").made(Order(2, "cuda", "", print, ("3", "GPU-5")))
+    try:
+        asked = [pool.submit(calls.slowly_visible) for _ in range(2)]
+        assert {future.result(60) for future in asked} == {"3", "GPU-5"}
+        assert isinstance(pool, ProcessPool)
+        for number in pool.processes():
+            os.kill(number, signal.SIGKILL)
+        asked = [pool.submit(calls.slowly_visible) for _ in range(2)]
+        assert {future.result(60) for future in asked} == {"3", "GPU-5"}
+    finally:
+        pool.terminate()
+
+
+def test_an_execution_on_two_gpus_has_two_processes(
+    tmp_path: Path, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And replicates are divided into as many models."""
+    fake_driver(tmp_path, monkeypatch, 2)
+    monkeypatch.setattr(execute, "resolve_device", lambda *_: "cuda")
+    plan = [PlannedRun(run=tiny_run(n), measurements=(TEST,)) for n in range(4)]
+    pool = execute._pool(RunOptions(store, device="cuda"), plan, print)
+    try:
+        monkeypatch.setattr(grouping, "_memory", lambda _: 1e12)
+        tasks = make_tasks(plan, store, None, "auto", pool, lambda _: None)
+        assert (pool.at_once, pool.gpus, [len(task.runs) for task in tasks]) == (2, 2, [2, 2])
+    finally:
+        pool.engine.terminate()
