@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from repro.digest import digest
 from repro.errors import StoreError
 from repro.store.artefacts import SPEC
 from repro.store.places import make_run_folder
@@ -24,6 +25,7 @@ from repro.store.sealed import (
     exists,
     is_folder,
     make_folder,
+    parse_json,
     read_bytes,
     read_sealed,
     seal,
@@ -105,6 +107,9 @@ def take_parts(folder: Path, store: RunStore) -> bool:
     key, content = manifest.run, _joined(folder, manifest)
     if manifest.epochs != _epochs(folder / MANIFEST, content):
         raise damaged(folder / MANIFEST, "states other epochs than its parts have", "the same")
+    spec = manifest.spec.encode("utf-8")
+    if digest(parse_json(folder / MANIFEST, spec)) != key:
+        raise damaged(folder / MANIFEST, "its specification is of another run", f"that of {key}")
     with store.lock(key) as held:
         if not held:
             raise StoreError(
@@ -117,8 +122,7 @@ def take_parts(folder: Path, store: RunStore) -> bool:
         here = read_bytes(place / CHECKPOINT, LARGEST)
         if here is not None and _epochs(place / CHECKPOINT, here) >= manifest.epochs:
             return False
-        write_atomically(place / SPEC, manifest.spec.encode("ascii"))
-        store.check_spec(key)
+        write_atomically(place / SPEC, spec)
         write_atomically(place / CHECKPOINT, content)
     return True
 
