@@ -3,16 +3,20 @@
 A tensor of this device wraps one of the CPU and says that it is on ``cuda:0``. An operation that
 mixes devices is refused, as is ``numpy()``. A wait is what makes a host stand still until the
 device has done all that it was given: ``item``, ``tolist``, a copy to the host, a copy from memory
-that is not pinned, ``nonzero`` and ``bincount``. Kernels, cuDNN and memory are not simulated.
+that is not pinned, ``nonzero`` and ``bincount``. Kernels and cuDNN are not simulated, and memory
+only as the bytes of all tensors that live. A process has this GPU from its start where
+``STARTS_WITH_IT`` is the text of a ``sitecustomize.py`` on its path.
 """
 
 from __future__ import annotations
 
+import math
 import traceback
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 from unittest import mock
 
 import torch
@@ -69,6 +73,9 @@ class OnGpu(torch.Tensor):
 
     host: Any
     """The tensor of the CPU."""
+    memory: ClassVar[float] = math.inf
+    held: ClassVar[int] = 0
+    """Bytes of all that live, a view counted as a tensor of its own."""
 
     @staticmethod
     def __new__(cls, inner: Tensor) -> Self:
@@ -82,7 +89,15 @@ class OnGpu(torch.Tensor):
             device=STAND_IN,
         )
         made.host = inner
+        if cls.memory < math.inf:
+            made._hold(inner.nbytes)
         return made
+
+    def _hold(self, count: int) -> None:
+        if OnGpu.held + count > OnGpu.memory:
+            raise torch.OutOfMemoryError(f"CUDA out of memory: {count} bytes more")
+        OnGpu.held += count
+        weakref.finalize(self, _let_go, count)
 
     device = property(lambda _: GPU)
     is_cuda = property(lambda _: True)
@@ -105,15 +120,23 @@ class OnGpu(torch.Tensor):
         return _run(func, args, kwargs or {})
 
 
+def _let_go(count: int) -> None:
+    OnGpu.held -= count
+
+
 WAITS: Counter[str] = Counter()
 """How often the host waited, by the kind of wait and the line of the product."""
+STARTS_WITH_IT: Final = (
+    "from tests.simulated_gpu import simulated_gpu\nGPU = simulated_gpu()\nGPU.__enter__()\n"
+)
 
 
 @contextmanager
-def simulated_gpu() -> Iterator[Counter[str]]:
-    """A GPU inside the block; the waits, which begin at none."""
+def simulated_gpu(memory: float = math.inf) -> Iterator[Counter[str]]:
+    """A GPU of so many bytes inside the block; the waits, which begin at none."""
     WAITS.clear()
     with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(OnGpu, "memory", memory))
         for name, answer in ANSWERS.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, _answering(answer)))
         stack.enter_context(mock.patch.object(torch.Tensor, "pin_memory", _pinned))
@@ -157,10 +180,22 @@ class _Names(TorchFunctionMode):
             return first.host.tolist()
         if isinstance(first, OnGpu) and func is torch.Tensor.numpy:
             raise TypeError("can't convert cuda:0 device type tensor to numpy")
+        if isinstance(first, OnGpu) and func is torch.Tensor.__getitem__:
+            args = (first, _index(args[1]))
         named = {"cuda", "cuda:0"} if func is torch.Tensor.to else set()
         args = tuple(STAND_IN if _is_gpu(x) or (named and x in named) else x for x in args)
         kwargs = {name: _stand_in(name, value) for name, value in (kwargs or {}).items()}
         return func(*args, **kwargs)
+
+
+def _index(given: Any) -> Any:
+    """An index in which a list is what torch makes of it, a tensor of the device."""
+    if isinstance(given, tuple):
+        return tuple(map(_index, given))
+    if not isinstance(given, list):
+        return given
+    _wait("a copy from pageable memory")
+    return OnGpu(torch.tensor(given))
 
 
 def _is_gpu(x: Any) -> bool:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from tests.simulated_gpu import simulated_gpu
 from tests.trainers.outside import example
+
+WithGpu = Callable[[], AbstractContextManager[Any]]
+
+
+@pytest.fixture(params=["simulated", pytest.param("real", marks=pytest.mark.gpu)])
+def with_gpu(request: pytest.FixtureRequest) -> WithGpu:
+    """Gives the block in which there is a GPU: a simulated one, and the machine's own."""
+    return simulated_gpu if request.param == "simulated" else nullcontext
 
 
 @pytest.fixture(autouse=True, scope="session")

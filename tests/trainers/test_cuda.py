@@ -41,11 +41,6 @@ def test_declared_tf32_is_in_force():
     assert_kept([passes.tf32_is_in_force(SMALL, GPU)])
 
 
-def test_masks():
-    """Every mask and all noise bit for bit those of the CPU."""
-    assert_kept(passes.of_masks(SMALL, GPU))
-
-
 @pytest.mark.parametrize("name", ["softmax", "mos"])
 def test_divergences_and_hits(name):
     """In float64 the numbers of the CPU, but for round-off."""
@@ -70,16 +65,6 @@ def test_rank_of_softmax():
 def test_together_is_alone(name):
     """Four replicates as one model, beside each alone, in float64 and float32."""
     assert_kept(trainings.of_together(name, TINY, GPU))
-
-
-def test_nan_stays_where_it_is():
-    """One replicate diverges, and the others are what they are alone."""
-    assert_kept(trainings.of_nan("softmax", TINY, GPU))
-
-
-def test_a_checkpoint_goes_from_the_gpu_to_the_cpu():
-    """Begun on the one and ended on the other, it is the run of the CPU but for round-off."""
-    assert_kept(trainings.of_checkpoint("mos", TINY, GPU))
 
 
 def test_a_graph_of_the_step_has_the_gradients_of_the_step():

@@ -19,7 +19,7 @@ from torch import Tensor, finfo, from_numpy
 
 from repro.errors import DataError
 from repro.rank.matrix_rank import CONTROL_CHUNK, control_factors, known_rank_of, ranks_of
-from repro.rank.noise import deviation_of, with_noise
+from repro.rank.noise import SEED, deviation_of, with_noise
 from repro.rank.reduction import (
     GRAM_RESOLUTION,
     QR_RESOLUTION,
@@ -35,6 +35,7 @@ from repro.rank.rounded import POOLED, precision_of, rounded, telling_rows, tell
 from repro.rank.spectrum import Spectrum, curve_tolerances, numpy_threshold, press_threshold
 from repro.trainers.language_model.evaluation import full_precision, rows_of
 from repro.trainers.language_model.output.layer import OutputLayer
+from repro.trainers.language_model.randomness import Ahead
 
 COLUMN_BLOCK = 1024
 
@@ -386,12 +387,25 @@ def noisy_rank_of(
     exact = refuse_rounded(first(read(), asked))
     deviation = deviation_of(c, asked, columns, reduce_rows(exact, "inertia", TORCH).sigma_1)
 
-    def noisy() -> Iterator[Tensor]:
-        for chunk in with_noise(map(array_of, read()), deviation):
-            yield from_numpy(chunk).to(device)
-
-    value, details, spectrum = rank_of(noisy(), output, rows, contexts)
+    noisy = _noisy_on_processor if device.type == "cpu" else _noisy_on_device
+    value, details, spectrum = rank_of(noisy(read(), deviation), output, rows, contexts)
     return value, {**details, "deviation": deviation}, spectrum
+
+
+def _noisy_on_processor(chunks: Iterable[Tensor], deviation: float) -> Iterator[Tensor]:
+    return map(from_numpy, with_noise(map(array_of, chunks), deviation))
+
+
+def _noisy_on_device(chunks: Iterable[Tensor], deviation: float) -> Iterator[Tensor]:
+    """The same numbers, drawn ahead, so that no chunk waits for its noise."""
+    noise: Ahead | None = None
+    for chunk in chunks:
+        noise = noise or Ahead(np.random.default_rng(SEED), _normal, chunk.device)
+        yield chunk.double() + deviation * noise.take(chunk.numel()).view_as(chunk)
+
+
+def _normal(generator: np.random.Generator, count: int) -> np.ndarray:
+    return generator.standard_normal(count)
 
 
 def centred_spectrum_of(
