@@ -252,6 +252,17 @@ class TestSpeed:
         assert len({one.tokens for one in found if isinstance(one, Measured)}) == 1
         assert found[-1].cells()[-1] == "TimeoutError: nobody came"
 
+    @pytest.mark.parametrize(("streams", "found"), [(0.85, "agrees"), (0.7, "disagrees")])
+    def test_a_device_agrees_with_the_default_engine_or_not(self, streams, found):
+        """Disagrees where another way takes less than four fifths of the default's time."""
+        asked = Asked("ptb_softmax", None, "cpu", 2, tiny=True, replicates=3)
+        times = {"in turn": 3.0, "together": 1.0, "a stream and a thread each": streams}
+        ways = [Measured(f"{asked.title}, {way}", 2, 9, s, 9, 3) for way, s in times.items()]
+        ((what, word),) = speed.default_engine(asked, [*ways, Failed("a process each", "no")])
+        assert what == "3 x PTB, Softmax, float32: the default engine on a GPU, together"
+        assert word.startswith(f"{found}: the fastest way, a stream and a thread each, takes")
+        assert list(speed.default_engine(asked, ways[:1])) == []
+
     def test_processes_wait_for_each_other(self):
         """Two processes: their times overlap, and both count."""
         asked = Asked("ptb_softmax", None, "cpu", 2, tiny=True, replicates=2)

@@ -25,6 +25,9 @@ from benchmarks.speed.shapes import run_of
 from benchmarks.speed.table import piped
 
 Finding = Measured | Failed | tuple[str, str]
+DEFAULT = "together"
+MUCH_FASTER = 0.8
+"""A way that takes less than this share of the default's time speaks against it."""
 PARTS = ("one", "many", "graphs", "compile", "host")
 EXPLANATION = (
     "Random words, as many as the corpus has; windows, masks and sizes are the papers'. An epoch "
@@ -62,7 +65,9 @@ def findings(given: argparse.Namespace) -> Iterator[Finding]:
             if one.products is None:
                 yield alone(one, dropout=False)
     for one in first if "many" in given.parts else []:
-        yield from many.ways(one)
+        ways = list(many.ways(one))
+        yield from ways
+        yield from default_engine(one, ways)
     for one in first if "graphs" in given.parts else []:
         for each in (replace(one, replicates=1), one):
             yield from graphs.whole_steps(each)
@@ -73,6 +78,21 @@ def findings(given: argparse.Namespace) -> Iterator[Finding]:
         if one.products is None:
             title = WORKLOADS[one.name].title
             yield from ((f"{title}: {what}", value) for what, value in host.costs(one))
+
+
+def default_engine(asked: Asked, ways: Sequence[Measured | Failed]) -> Iterator[tuple[str, str]]:
+    """Whether this device agrees that on a GPU replicates are best trained as one model."""
+    epochs = {
+        one.what.removeprefix(f"{asked.title}, "): one.epoch_seconds
+        for one in ways
+        if isinstance(one, Measured)
+    }
+    if DEFAULT in epochs:
+        fastest = min(epochs, key=lambda way: epochs[way])
+        share = epochs[fastest] / epochs[DEFAULT]
+        word = "agrees" if share >= MUCH_FASTER else "disagrees"
+        found = f"{word}: the fastest way, {fastest}, takes {share:.2f} of its time"
+        yield f"{asked.title}: the default engine on a GPU, {DEFAULT}", found
 
 
 def alone(asked: Asked, *, dropout: bool = True) -> Measured:
@@ -125,7 +145,7 @@ def _markdown(given: argparse.Namespace, facts: Mapping[str, Any], done: Sequenc
     if given.device == "cpu":
         parts.append("Tiny sizes on a CPU: this shows that the code runs, and no speed.")
     parts += [piped([HEAD, *times])] if times else []
-    parts += [piped([("cost of the host", ""), *told])] if told else []
+    parts += [piped([("what else was found", ""), *told])] if told else []
     return "\n\n".join(parts) + "\n"
 
 
