@@ -51,7 +51,7 @@ def test_the_library_at_bench_is_the_verdict_on_its_evidence(tmp_path: Path) -> 
     with tarfile.open(LIBRARY / "bench-runs.tar.gz") as archive:
         archive.extractall(tmp_path, filter="data")
     names = sorted(path.name for path in (tmp_path / "store" / "looks").iterdir())
-    assert len(names) == 27
+    assert len(names) == 30
     options = Options(RunStore(tmp_path / "store"), reports=tmp_path / "reports", train=False)
     for again in verify_claims(load_claims([*map(Path, names)], "bench"), options).documents:
         committed = read_document(LIBRARY / again.claim.id / "bench" / "report.json")

@@ -209,7 +209,8 @@ def engine_of(engine: str | Executor) -> type[Engine]:
 class Pool:
     """Where tasks are done: ``at_once`` at a time by ``engine``, on so many GPUs.
 
-    ``shared``: they share the memory of the devices; else each has a device for itself.
+    ``shared``: they share the memory of the devices; else each has a device for itself. ``mps``:
+    kernels of several processes run on a GPU at once.
     """
 
     engine: Engine
@@ -217,11 +218,17 @@ class Pool:
     device: Device
     shared: bool = True
     gpus: int = 1
+    mps: bool = False
 
     @property
     def sharing(self) -> int:
         """How many tasks share one memory at most."""
         return -(-self.at_once // self.gpus) if self.shared else 1
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether processes train on a GPU at once, which beats one model of several replicates."""
+        return self.mps and self.sharing > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +237,9 @@ class RunOptions:
 
     ``engine`` is how replicates are trained, by name or as an executor that was made: each alone
     in one of the ``processes`` of a pool, several as one model (``batched``), or here (``serial``);
-    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and so is any other. ``workers``
-    None is one per core. ``allow_code`` imports what configurations name of others, `use:
-    module:object`. ``limit`` is how many seconds a run may take, and ``budget`` all of them
+    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU without MPS, and so is any other.
+    ``workers`` None is one per core. ``allow_code`` imports what configurations name of others,
+    `use: module:object`. ``limit`` is how many seconds a run may take, and ``budget`` all of them
     together. ``scheduler`` is that of the engine, by address or file; empty for none, or one here.
     ClaimError for options that exclude each other, CodeError for an engine from outside repro.
     """

@@ -25,13 +25,20 @@ from repro.errors import (
 from repro.running.budget import TimeBudget
 from repro.running.dispatch import Dispatch
 from repro.running.engine import Engine, Order, Pool, RunOptions
-from repro.running.grouping import gpus_to_share_out, make_tasks, own_gpus, pool_size, task_memory
+from repro.running.grouping import (
+    gpus_to_share_out,
+    make_tasks,
+    own_gpus,
+    pool_size,
+    processes_on_a_gpu,
+    task_memory,
+)
 from repro.running.plan import has_diverged, is_complete, merged, proofs, remaining
 from repro.running.preflight import refuse_code, try_own_parts
 from repro.running.progress import Reporter, choose_reporter
 from repro.running.worker import Outcome
 from repro.store.run_store import OutputStore, RunStore
-from repro.trainers.devices import resolve_device
+from repro.trainers.devices import resolve_device, shared_by_mps
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import run_cores, trainer_of
 
@@ -215,20 +222,24 @@ def _pool(options: RunOptions, todo: Sequence[PlannedRun], tell: Callable[[str],
         return Pool(remote, remote.at_once, remote.device, shared=False)
     device = resolve_device(options.device, tell)
     gpus = gpus_to_share_out(todo, device) if engine.takes_gpus else ()
+    needs, gpu_count = [task_memory([planned]) for planned in todo], max(1, len(gpus))
+    several = options.engine != "batched" and engine.takes_gpus
+    on_each = processes_on_a_gpu(device, needs, gpu_count) if several else 1
     size = pool_size(
         options.workers,
         device,
-        [task_memory([planned]) for planned in todo],
+        needs,
         [run_cores(planned.run.training) for planned in todo],
         own_gpus(todo),
-        max(1, len(gpus)),
+        on_each * gpu_count,
     )
     if isinstance(options.engine, Engine):
         return Pool(options.engine, size, device)
     if isinstance(options.engine, Executor):
         return Pool(Engine(options.engine), size, device)
     made = engine.made(Order(size, device, scheduler, tell, gpus))
-    return Pool(made, size, device, gpus=max(1, len(gpus)))
+    mps = device == "cuda" and shared_by_mps()
+    return Pool(made, size, device, gpus=gpu_count, mps=mps)
 
 
 def _sorted(plan: Iterable[PlannedRun], store: RunStore) -> tuple[list[Outcome], list[PlannedRun]]:

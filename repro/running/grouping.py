@@ -12,7 +12,7 @@ from repro.machine import available_memory, cores
 from repro.running.engine import Pool
 from repro.running.plan import remaining
 from repro.store.run_store import RunStore
-from repro.trainers.devices import visible_gpus
+from repro.trainers.devices import free_on_gpus, shared_by_mps, visible_gpus
 from repro.trainers.run import PlannedRun
 from repro.trainers.trainer import PROCESS_MEMORY, Device, memory, replicate_memory, trainer_of
 
@@ -77,6 +77,9 @@ class Task:
 DECLARED = frozenset({"processes", "batched", "serial"})
 """The engines that say what a task is; for any other that depends on the device."""
 
+MPS_CLIENTS = 48
+"""Processes that MPS takes on a GPU at most."""
+
 GPU_SHARE = 0.8
 """The share of a GPU's free memory that models may have."""
 
@@ -93,15 +96,17 @@ def make_tasks(
 ) -> list[Task]:
     """The tasks, the longest first.
 
-    ``auto`` is ``processes`` on a CPU and ``batched`` on a GPU, and ``say`` is told so; so are the
-    engines that only do tasks elsewhere. Runs that take GPUs of their own share no model on one.
+    ``auto`` is ``processes`` on a CPU and where MPS shares a GPU, else ``batched`` on a GPU, and
+    ``say`` is told so; so are the engines that only do tasks elsewhere. Runs that take GPUs of
+    their own share no model on one.
     """
     chosen = engine not in DECLARED
     shared = pool.device == "cuda" and own_gpus(todo) is None
-    if engine == "batched" or (chosen and shared):
+    if engine == "batched" or (chosen and shared and not pool.side_by_side):
         parts, choices = _batched(todo, store, engine, pool)
     else:
-        why = _why(engine, "the default on a CPU") if chosen else "asked for"
+        where = "a GPU that MPS shares" if shared else "a CPU"
+        why = _why(engine, f"the default on {where}") if chosen else "asked for"
         alone = Choice("processes", 1, pool.at_once, why)
         if engine == "serial":
             alone = Choice("serial")
@@ -229,9 +234,9 @@ def pool_size(
     needs: Sequence[float],
     cores_each: Sequence[int] = (),
     own_gpus: Sequence[int] | None = None,
-    gpus: int = 1,
+    on_gpus: int = 1,
 ) -> int:
-    """``workers``, else one per core, or one for each of ``gpus`` when the device is ``cuda``.
+    """``workers``, else one per core, or ``on_gpus`` when the device is ``cuda``.
 
     Fewer where memory or cores are too few for as many tasks at once, which need ``needs`` bytes
     and ``cores_each`` cores. Of tasks that take ``own_gpus`` as many as there are GPUs for.
@@ -241,7 +246,7 @@ def pool_size(
         workers = min(by_memory, fitting(cores_each, cores(), cores()))
         if own_gpus and any(own_gpus):
             workers = min(workers, fitting(own_gpus, len(visible_gpus()), cores()))
-    return max(1, workers or gpus)
+    return max(1, workers or on_gpus)
 
 
 def own_gpus(todo: Sequence[PlannedRun]) -> list[int] | None:
@@ -250,6 +255,13 @@ def own_gpus(todo: Sequence[PlannedRun]) -> list[int] | None:
     if not all(trainer_of(each).own_gpus for each in trainings):
         return None
     return [trainer_of(each).gpus(each, "cuda") for each in trainings]
+
+
+def processes_on_a_gpu(device: str, needs: Sequence[float], gpus: int) -> int:
+    """One; where MPS runs their kernels side by side as many as cores and free memory allow."""
+    if device != "cuda" or not shared_by_mps():
+        return 1
+    return fitting(needs, GPU_SHARE * free_on_gpus(), max(1, min(MPS_CLIENTS, cores() // gpus)))
 
 
 def gpus_to_share_out(todo: Sequence[PlannedRun], device: str) -> tuple[str, ...]:

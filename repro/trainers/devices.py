@@ -73,6 +73,19 @@ def visible_gpus() -> list[str]:
     return [line.strip() for line in asked_of_driver("index")]
 
 
+def free_on_gpus() -> float:
+    """Bytes that are free on the fullest of the GPUs that this process may use; 0: nobody says."""
+    told = dict(line.split(", ") for line in asked_of_driver("index,memory.free"))
+    mebibytes = [told.get(gpu, "").removesuffix(" MiB") for gpu in visible_gpus()]
+    return min((2.0**20 * int(each) for each in mebibytes if each.isdecimal()), default=0.0)
+
+
+def shared_by_mps() -> bool:
+    """Whether NVIDIA's MPS runs here: kernels of several processes then run side by side."""
+    place = os.environ.get("CUDA_MPS_PIPE_DIRECTORY") or "/tmp/nvidia-mps"  # noqa: S108 - NVIDIA's
+    return Path(place, "control").exists()
+
+
 def asked_of_driver(fields: str) -> list[str]:
     """What the driver says of its GPUs, one a line; nothing where there is none."""
     line = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"]

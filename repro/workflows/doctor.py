@@ -14,6 +14,7 @@ from repro.errors import ReproError
 from repro.machine import NOT_INSTALLED, cores, free_disk, package_version
 from repro.store.run_store import RunStore
 from repro.store.sealed import noting_damage
+from repro.trainers.devices import shared_by_mps
 
 CORPORA = ("ptb", "wt2")
 NEEDED = ("scipy", "pandas", "matplotlib", "jinja2", "typst", "pydantic")
@@ -56,7 +57,8 @@ def _gpu() -> Diagnosis:
     except ImportError as error:
         return Diagnosis("problem", f"torch cannot be imported: {error}", "pip install torch")
     if torch.cuda.is_available():
-        return Diagnosis("ok", f"GPU: {torch.cuda.get_device_name()}")
+        faster = "" if shared_by_mps() else "nvidia-cuda-mps-control -d (replicates train faster)"
+        return Diagnosis("ok", f"GPU: {torch.cuda.get_device_name()}", faster)
     return Diagnosis("note", "no GPU; models are trained on the processor")
 
 

@@ -218,7 +218,11 @@ def test_a_rank_needs_square_matrices() -> None:
 
 def fake_driver(folder: Path, monkeypatch: pytest.MonkeyPatch, gpus: int) -> None:
     """An nvidia-smi that lists so many GPUs."""
-    listed = "".join(f"echo {number}\n" for number in range(gpus))
+    memory = "${1##*memory.free*}"  # nothing where the free memory is asked for
+    listed = "".join(
+        f'[ -n "{memory}" ] && echo {number} || echo "{number}, {(number + 1) * 1000} MiB"\n'
+        for number in range(gpus)
+    )
     program = folder / "nvidia-smi"
     program.write_text(f"#!/bin/sh\n{listed}", encoding="utf-8")
     program.chmod(0o755)
@@ -241,8 +245,27 @@ def test_each_worker_sees_one_gpu_of_several(
 
 def test_there_is_a_process_for_each_gpu_unless_workers_are_asked_for() -> None:
     """More workers than GPUs share a GPU's memory, as many as there are on one."""
-    assert grouping.pool_size(None, "cuda", [1.0], gpus=4) == 4
-    assert grouping.pool_size(8, "cuda", [1.0], gpus=4) == 8
+    assert grouping.pool_size(None, "cuda", [1.0], on_gpus=4) == 4
+    assert grouping.pool_size(8, "cuda", [1.0], on_gpus=4) == 8
+
+
+@pytest.mark.parametrize(
+    ("shown", "each", "processes"),
+    [("0,1", 100e6, 8), ("0,1", 150e6, 5), ("1", 200e6, 8), ("0", 1e12, 1), ("GPU-5f", 1.0, 1)],
+)
+def test_mps_lets_as_many_processes_share_a_gpu_as_its_memory_and_the_cores_allow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str, each: float, processes: int
+) -> None:
+    """Of 1,000 MiB on the first GPU and 2,000 on the second a fifth stays free; without MPS one."""
+    fake_driver(tmp_path, monkeypatch, 2)
+    monkeypatch.setattr(grouping, "cores", lambda: 8 * len(shown.split(",")))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+    monkeypatch.setenv("CUDA_MPS_PIPE_DIRECTORY", str(tmp_path))
+    needs, gpus = [each] * 20, len(shown.split(","))
+    assert grouping.processes_on_a_gpu("cuda", needs, gpus) == 1
+    (tmp_path / "control").touch()
+    assert grouping.processes_on_a_gpu("cuda", needs, gpus) == processes
+    assert grouping.processes_on_a_gpu("cpu", needs, gpus) == 1
     sharing = [Pool(SerialEngine(), n, "cuda", gpus=4).sharing for n in (4, 8, 9)]
     assert sharing == [1, 2, 3]
 

@@ -76,6 +76,26 @@ def test_the_default_depends_on_the_device_alone(
     assert {task.choice.why for task in found} == {line.rpartition(": ")[2]}
 
 
+@pytest.mark.parametrize(
+    ("at_once", "sizes", "line"),
+    [
+        (
+            4,
+            [1] * 5,
+            "processes (4 at once, one thread each): the default on a GPU that MPS shares",
+        ),
+        (2, [3, 2], "batched (3 replicates in a model, 2 at once): the default on a GPU"),
+    ],
+)
+def test_several_processes_that_mps_lets_share_a_gpu_are_the_default(
+    store: RunStore, at_once: int, sizes: list[int], line: str
+) -> None:
+    """One for each GPU has nothing to share, and trains replicates as one model."""
+    found, said = made(store, "auto", Pool(SerialEngine(), at_once, "cuda", gpus=2, mps=True))
+    assert [len(task.runs) for task in found] == sizes
+    assert said == [f"engine: {line}; --engine overrides"]
+
+
 def test_one_replicate_is_trained_alone_on_a_gpu(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
