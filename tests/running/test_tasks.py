@@ -84,7 +84,11 @@ def test_the_default_depends_on_the_device_alone(
             [1] * 5,
             "processes (4 at once, one thread each): the default on a GPU that MPS shares",
         ),
-        (2, [3, 2], "batched (3 replicates in a model, 2 at once): the default on a GPU"),
+        (
+            2,
+            [3, 2],
+            "batched (3 replicates in a model, 2 at once, one thread each): the default on a GPU",
+        ),
     ],
 )
 def test_several_processes_that_mps_lets_share_a_gpu_are_the_default(
