@@ -19,6 +19,7 @@ import repro.specs.load
 import repro.specs.scaled
 from repro.cli import app
 from repro.errors import StoreError
+from repro.workflows.verify import Verified
 from tests.faults.tables import FAMILY, table_claim
 
 STAGES = {
@@ -215,3 +216,11 @@ def test_a_crash_in_loading_names_the_file(
     done = CliRunner().invoke(app, [command, str(file)])
     assert done.exit_code == 70
     assert f"{file}: repro itself failed: KeyError in " in done.stderr
+
+
+@pytest.mark.parametrize("counted", ["trained", "reused", "missing", "damaged", "read"])
+def test_runs_are_told_of_although_no_report_could_be_written(counted: str) -> None:
+    """A claim that stopped has no document, and what was trained for it is not nothing."""
+    counts = {"trained": 0, "reused": 0, "missing": 0, counted: 6}
+    assert Verified((), **counts).of_runs
+    assert not Verified((), **{**counts, counted: 0}).of_runs

@@ -182,7 +182,7 @@ def _report_verdicts(
     tell_verdicts(verified, options.reports, err=err)
     if options.results is not None:
         done = f"nothing trained: the values are those of {options.results}"
-    elif any(arm.trained for document in verified.documents for arm in document.arms):
+    elif verified.of_runs:
         done = f"{verified.trained} runs trained or measured, {verified.reused} reused"
         if verified.read and not verified.trained:
             read = f"{number_of(verified.read, 'run')} read from what the program left"

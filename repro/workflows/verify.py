@@ -99,6 +99,12 @@ class Verified:
     read: int = 0
     postponed: tuple[str, ...] = ()
 
+    @property
+    def of_runs(self) -> bool:
+        """Whether any value is that of a run, and not of a table or printed."""
+        counted = self.trained + self.reused + self.missing + self.damaged + self.read
+        return bool(counted) or any(arm.trained for each in self.documents for arm in each.arms)
+
 
 def verify_claims(claims: Sequence[Claim], options: Options) -> Verified:
     """Train what the store lacks, judge every claim, write a report for each and an index.
