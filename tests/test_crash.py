@@ -221,6 +221,6 @@ def test_a_crash_in_loading_names_the_file(
 @pytest.mark.parametrize("counted", ["trained", "reused", "missing", "damaged", "read"])
 def test_runs_are_told_of_although_no_report_could_be_written(counted: str) -> None:
     """A claim that stopped has no document, and what was trained for it is not nothing."""
-    counts = {"trained": 0, "reused": 0, "missing": 0, counted: 6}
+    counts: Any = {"trained": 0, "reused": 0, "missing": 0, counted: 6}
     assert Verified((), **counts).of_runs
     assert not Verified((), **{**counts, counted: 0}).of_runs
