@@ -163,6 +163,7 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         else doc.SearchPart(**configuration.tuning.model_dump()),
         code=tuple(doc.Code(use=code.use, version=code.version) for code in arm.code),
         training=resolved,
+        measured=_measured(name, claim) if arm.trained else {},
         replicates=tuple(
             doc.ReplicatePart(
                 number=each.number,
@@ -175,6 +176,15 @@ def _arm(name: str, arm: Arm, claim: Claim, evidence: Evidence) -> doc.ArmPart:
         ),
         summaries=_summaries(name, claim, evidence),
     )
+
+
+def _measured(arm: str, claim: Claim) -> dict[str, Any]:
+    """The settings with which measurements are taken of this arm, where not all arms share them."""
+    return {
+        name: each.model_dump(mode="json", exclude_none=True)
+        for name, each in claim.taken_of(arm).items()
+        if claim.measurements[name].named_arms
+    }
 
 
 def _table(table: TableSource) -> doc.TableFilePart:

@@ -195,7 +195,8 @@ class ArmPart(Spec):
     training.
     ``evidence`` is ``runs``, ``table`` or ``published``, or what a source of others is called.
     ``code`` is what is needed of others to train it. ``tuning`` is absent where nothing is stated
-    of a search for its settings. ``planned`` is the number of seeds that the claim plans.
+    of a search for its settings. ``measured`` are the settings of measurements that not all arms
+    share, by measurement. ``planned`` is the number of seeds that the claim plans.
     """
 
     id: str
@@ -212,6 +213,7 @@ class ArmPart(Spec):
     tuning: SearchPart | None = None
     code: tuple[Code, ...] = ()
     training: dict[str, Any]
+    measured: dict[str, Any] = {}
     replicates: tuple[ReplicatePart, ...]
     summaries: tuple[SummaryPart, ...]
 

@@ -23,7 +23,7 @@ from repro.judging.verdict import Judged, roll_up
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, Sameness
 from repro.specs.configuration import Configuration
-from repro.trainers.measurement import ControlledArm
+from repro.trainers.control import ControlledArm
 from repro.trainers.table import Canary
 from repro.trainers.trainer import trainer_of
 

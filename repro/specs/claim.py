@@ -420,9 +420,10 @@ class Claim(Spec):
             yield RunSpec(training=training, replicate=number, streams=self.design)
 
     def taken_of(self, arm: str) -> dict[str, Measurement]:
-        """The measurements that the runs of an arm have; ValueError as for ``run``."""
+        """The measurements of the runs of an arm, as that arm has them; ValueError as ``run``."""
         training = self.run(arm, 0).training
-        return {key: each for key, each in self.measurements.items() if each.taken_of(training)}
+        having = (item for item in self.measurements.items() if item[1].taken_of(training))
+        return {key: each.of_arm(arm) for key, each in having}
 
     def tasks(self, arm: str) -> tuple[str, ...]:
         """The tasks over which anything is expected of an arm."""

@@ -191,6 +191,9 @@ def read_measurement(text: str, file: str, *, allow_code: Consent = False) -> Me
     if problems:
         raise ShapeError(problems)
     measurement: MeasurementSpec = found
+    for key in measurement.named_arms:
+        words = "only a claim has arms", "the settings alone", "leave it out"
+        raise ShapeError([document.problem((key,), *words)])
     return measurement
 
 

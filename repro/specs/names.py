@@ -56,6 +56,9 @@ def _of_level(names: _Names, steps: Steps, part: ClaimFile | Scale) -> Iterator[
     for name, arm in part.arms.items():
         printed = (*steps, "arms", name, "published")
         yield from names.unknown_keys("measurement", printed, arm.source.printed or ())
+    for name, measurement in part.measurements.items():
+        for key, arms in measurement.named_arms.items():
+            yield from names.unknown_keys("arm", (*steps, "measurements", name, key), arms)
     if isinstance(part, Scale):
         for kind in names.known:
             key = f"{kind}s"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -151,6 +151,16 @@ class MeasurementSpec(Spec):
         """The key of each setting that gives it no value, and what to say of it."""
         yield from ()
 
+    @property
+    def named_arms(self) -> Mapping[str, tuple[str, ...]]:
+        """By key, the arms of a claim for which it has other settings."""
+        return {}
+
+    def of_arm(self, arm: str) -> Self:
+        """As it is taken of an arm: with the settings for that arm alone."""
+        del arm
+        return self
+
     def taken_of(self, training: Training) -> bool:
         """Whether the runs of a training have it."""
         return training.trained_by in self.trainers
@@ -245,51 +255,6 @@ class MeasurementSpec(Spec):
     def stored(self, training: Training) -> float:
         """Bytes of what it leaves in a store."""
         return 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ControlledArm:
-    """What a control knows of an arm: its finished values and details, and its bound."""
-
-    label: str
-    bound: int | None
-    values: tuple[float, ...]
-    details: tuple[Mapping[str, Any], ...]
-
-
-class ControlOutcome(NamedTuple):
-    """What a control says: what must hold, what was expected and measured, and what came out."""
-
-    statement: str
-    expected: str
-    measured: str
-    state: Literal["passed", "flagged", "failed", "missing"]
-
-
-class Control(Spec):
-    """A canary: something about a measurement whose outcome is known beforehand."""
-
-    if TYPE_CHECKING:  # each has them, in the order of its keys
-        kind: str
-        id: str
-        measurement: str
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """The arms that it names; none: it is of all."""
-        return ()
-
-    def without_effect(self, *, trained: bool) -> str:
-        """Why it could control nothing, where nothing is trained; empty where it could."""
-        return ""
-
-    def controls(self, arm: ControlledArm) -> bool:
-        """Whether it can say something of values that come from a table."""
-        raise NotImplementedError
-
-    def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
-        """What comes out; ``uncontrolled``: it cannot be made for some of its arms."""
-        raise NotImplementedError
 
 
 class MeasurementByCode(MeasurementSpec):

@@ -14,9 +14,9 @@ from repro.errors import DataError
 from repro.plugins import Table, class_of_others, load_object
 from repro.schema.base import open_union
 from repro.trainers.base import TRAINER_NAME, Training
+from repro.trainers.control import Control
 from repro.trainers.derived import DerivedMeasurement
 from repro.trainers.measurement import (
-    Control,
     FunctionMeasurement,
     MeasurementByCode,
     MeasurementSpec,

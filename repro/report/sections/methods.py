@@ -201,7 +201,7 @@ def flatten(value: Any, prefix: str = "") -> Settings:
 
 def settings_tables(arms: list[ArmPart]) -> list[TableBlock]:
     """What differs between the arms first: that is the experiment. Then what they share."""
-    found = [flatten(arm.training) for arm in arms]
+    found = [flatten(arm.training | arm.measured) for arm in arms]
     names = list(dict.fromkeys(name for settings in found for name in settings))
     rows = {name: [settings.get(name, fmt.DASH) for settings in found] for name in names}
     differ = tuple((name, *cells) for name, cells in rows.items() if len(set(cells)) > 1)

@@ -8,6 +8,7 @@ from itertools import combinations
 from repro.errors import Problem
 from repro.evidence.base import Needs
 from repro.expectations.kinds import kind_of
+from repro.schema.messages import Words
 from repro.schema.yaml import Steps
 from repro.specs.scaled import ScaledClaim
 from repro.trainers.derived import with_parts
@@ -138,10 +139,25 @@ def _measurements_apply(claim: ScaledClaim) -> Iterator[Problem]:
         reading.update(*(each.named for each in claim.file.canaries if each.measurement == key))
         asked = having | reading if having else set(trainings)
         asked_of = ((name, trainings[name]) for name in trainings if name in asked)
-        unsuited = (list(measurement.unsuited(each, f"arm '{name}'")) for name, each in asked_of)
+        unsuited = (
+            list(measurement.of_arm(name).unsuited(each, f"arm '{name}'"))
+            for name, each in asked_of
+        )
         found += next(filter(None, unsuited), [])
+        found += _settings_of_nothing(claim, measurement)
         for setting, words in found:
             yield claim.problem((*steps, setting) if setting else steps, *words)
+
+
+def _settings_of_nothing(
+    claim: ScaledClaim, measurement: MeasurementSpec
+) -> Iterator[tuple[str, Words]]:
+    """Settings for an arm that is not measured here, where others are."""
+    for key, arms in measurement.named_arms.items() if claim.trained else ():
+        for name in arms:
+            if name in claim.arms and name not in claim.trained:
+                mistake = f"arm '{name}' is not trained here, so nothing of it is measured"
+                yield key, (mistake, "arms that are trained here", "leave it out")
 
 
 def _structural_bounds(claim: ScaledClaim) -> Iterator[Problem]:

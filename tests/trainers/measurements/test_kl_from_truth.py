@@ -14,6 +14,7 @@ from scipy.special import rel_entr
 
 from repro.errors import DataError
 from repro.specs.configuration import read_sheet
+from repro.trainers.control import ControlledArm
 from repro.trainers.language_model import corpus as synthetic
 from repro.trainers.language_model.evaluation import OnText
 from repro.trainers.language_model.measurements import model_kl
@@ -23,7 +24,7 @@ from repro.trainers.language_model.measurements.kl_from_truth import (
     KlFromTruthDetails,
 )
 from repro.trainers.language_model.spec import SyntheticCorpus, TextCorpus, TrainingSpec
-from repro.trainers.measurement import ControlledArm, Measured
+from repro.trainers.measurement import Measured
 from tests.trainers import small
 
 CPU = torch.device("cpu")

@@ -9,12 +9,10 @@ from pydantic import Field
 
 from repro.schema.base import Count, Name
 from repro.schema.messages import Words
+from repro.trainers.control import Control, ControlledArm, ControlOutcome
 from repro.trainers.language_model.measurements.pairwise_kl import SUMMED
 from repro.trainers.measurement import (
     NAMES,
-    Control,
-    ControlledArm,
-    ControlOutcome,
     Details,
     Measured,
     MeasurementSpec,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from repro.errors import StoreError
-from repro.schema.base import Count, Positive, Spec
+from repro.schema.base import Count, Name, Positive, Spec
 from repro.schema.messages import Words
 from repro.trainers.base import STEP
 from repro.trainers.measurement import (
@@ -67,8 +67,9 @@ class Perplexity(OfSplit):
     each update; split must be ``train``. There each token has equal weight, or, with
     ``weight: window`` and nearer to the papers' code, each training window whatever its length.
     ``mode: dynamic`` reads the split as ``evaluation`` does, each segment before the weights
-    learn from it, in the way that ``dynamic`` says. ``unit: bits`` is the mean itself, in bits:
-    bits a character where the tokens are characters.
+    learn from it, in the way that ``dynamic`` says; ``dynamic_of`` says it for arms of a claim that
+    have other settings. ``unit: bits`` is the mean itself, in bits: bits a character where the
+    tokens are characters.
     """
 
     trainers: ClassVar[tuple[str, ...]] = ("language_model", "dialog")
@@ -82,6 +83,7 @@ class Perplexity(OfSplit):
     batch_size: Count = 1
     weight: Literal["window"] | None = None
     dynamic: Dynamic | None = None
+    dynamic_of: Annotated[dict[Name, Dynamic], Field(min_length=1)] | None = None
     unit: Literal["bits"] | None = None
 
     @model_validator(mode="after")
@@ -90,6 +92,7 @@ class Perplexity(OfSplit):
             "weight": self.weight is not None and self.mode != "training",
             "batch_size": self.batch_size != 1 and self.mode == "training",
             "dynamic": self.dynamic is not None and self.mode != "dynamic",
+            "dynamic_of": self.dynamic_of is not None and self.mode != "dynamic",
         }
         for key, without_effect in idle.items():
             if without_effect:
@@ -111,6 +114,16 @@ class Perplexity(OfSplit):
     def quantity(self) -> str:
         """What is measured, whatever the text."""
         return "perplexity" if self.unit is None else "bits per token"
+
+    @property
+    def named_arms(self) -> Mapping[str, tuple[str, ...]]:
+        return {} if self.dynamic_of is None else {"dynamic_of": tuple(self.dynamic_of)}
+
+    def of_arm(self, arm: str) -> Self:
+        if self.dynamic_of is None:
+            return self
+        settings = self.dynamic_of.get(arm, self.dynamic)
+        return self.model_copy(update={"dynamic": settings, "dynamic_of": None})
 
     def in_unit(self, perplexity: float) -> float:
         """A perplexity in the unit of this measurement."""

@@ -9,12 +9,10 @@ from pydantic import Field, model_validator
 
 from repro.schema.base import Count, Name
 from repro.schema.messages import Words
+from repro.trainers.control import Control, ControlledArm, ControlOutcome
 from repro.trainers.curve import Curve, CurveMark, CurveWords, TurnedWords
 from repro.trainers.measurement import (
     NAMES,
-    Control,
-    ControlledArm,
-    ControlOutcome,
     Details,
     Measured,
     MeasurementSpec,
