@@ -49,7 +49,7 @@ HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class ReferenceUse:
     """How new runs are held against a reference of ``n``: ``k`` of them at a time.
 
     ``side`` is where a run is bad. ``alpha`` is that of all ``nights`` together; with
@@ -149,8 +149,8 @@ class FalseAlarms:
     one_in_ten: float
 
 
-def false_alarms(watch: Watch) -> FalseAlarms:
-    """The false alarms of all references, from ``Watch.nightly``."""
+def false_alarms(watch: ReferenceUse) -> FalseAlarms:
+    """The false alarms of all references, from ``ReferenceUse.nightly``."""
     rates = watch.nightly()
     return FalseAlarms(
         a_month=MONTH * watch.tail * watch.sides,
@@ -159,18 +159,35 @@ def false_alarms(watch: Watch) -> FalseAlarms:
     )
 
 
+MEASURED_AS = (
+    *("within", "within one-sided", "within mean", "within mean one-sided"),
+    *("within nights", "within tolerance"),
+)
+"""One run, a mean, nights that share alpha, and a limit of tolerance were measured apart."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithinResult(TestResult):
     """``reference`` is its mean and ``sd`` its standard deviation; ``watch`` how it was used."""
 
     reference: float
     sd: float
-    watch: Watch
+    watch: ReferenceUse
 
     @property
     def missed(self) -> float:
         """The shift, in units, that is inside half of the time if the true sd is this one."""
         return self.watch.missed_half() * self.sd
+
+    @property
+    def measured_as(self) -> str:
+        """The name by which its error rates were measured, one of ``MEASURED_AS``."""
+        if self.watch.confidence is not None:
+            return "within tolerance"
+        if self.watch.nights > 1:
+            return "within nights"
+        mean = " mean" if self.watch.k > 1 else ""
+        return f"within{mean}{'' if self.watch.side == 'both' else ' one-sided'}"
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -197,11 +214,11 @@ def within(
     the whole interval lies within it, and 1 without a margin: being inside confirms nothing. Both
     are comparable with ``alpha``, that of all ``nights`` together.
 
-    ``ClaimError`` as of ``Watch``, for a reference without standard deviation or with equal runs,
-    and a margin not above 0.
+    ``ClaimError`` as of ``ReferenceUse``, for a reference without standard deviation or with
+    equal runs, and a margin not above 0.
     """
     first, second = summarise(new), summarise(reference)
-    watch = Watch(second.n, first.n, side, alpha, nights, confidence)
+    watch = ReferenceUse(second.n, first.n, side, alpha, nights, confidence)
     if second.spread == 0:
         raise ClaimError(EQUAL.format(second.n, second.mean))
     if margin is not None and not margin > 0:
@@ -240,10 +257,10 @@ EQUAL = (
     "all {} runs of the reference are {:.9g}, which says nothing of how far from them another may "
     "lie; write more digits, or claim a bound"
 )
-"""Why there is no interval about runs that agree."""
+"""Why runs that agree give no interval."""
 
 
-def _p_outside(watch: Watch, distance: float) -> float:
+def _p_outside(watch: ReferenceUse, distance: float) -> float:
     """That of no shift, on the bad side; ``distance`` in s."""
     if watch.side == "both":
         return watch.p(abs(distance))
@@ -251,7 +268,7 @@ def _p_outside(watch: Watch, distance: float) -> float:
 
 
 def _p_within(
-    watch: Watch, distance: float, low: float | None, high: float | None, sd: float
+    watch: ReferenceUse, distance: float, low: float | None, high: float | None, sd: float
 ) -> float:
     """That of a shift at the nearer margin; 1 without one."""
     gaps = [high / sd - distance] if high is not None else []
@@ -280,7 +297,7 @@ class PlannedWithin(PlannedTest):
 
     With ``low`` or ``high``, the margins, the power is that of an interval within them. Without,
     it is that of a shift of ``effect`` found outside. ``alpha`` is that of one side, see
-    ``Watch.tail``; ``sd`` is that of a run.
+    ``ReferenceUse.tail``; ``sd`` is that of a run.
     """
 
     name: ClassVar[str] = "a new run within a reference"

@@ -12,12 +12,12 @@ from scipy import stats
 from repro.errors import ClaimError, TooFewError
 from repro.stats.planning import assess
 from repro.stats.records import Sample, Summary, known
-from repro.stats.reference_runs import PlannedWithin, Watch, false_alarms, within
+from repro.stats.reference_runs import PlannedWithin, ReferenceUse, false_alarms, within
 
 TEN = Summary(10, 3.2, 0.05)
 
 
-def inside(watch: Watch, shift: float) -> float:
+def inside(watch: ReferenceUse, shift: float) -> float:
     """How often a new run is inside, its mean shifted by so many standard deviations."""
     t = stats.nct(watch.n - 1, shift / watch.unit)
     limit = watch.reach / watch.unit
@@ -28,20 +28,20 @@ def inside(watch: Watch, shift: float) -> float:
 @pytest.mark.parametrize(("n", "two", "three"), [(5, 71, 46), (10, 60, 28), (20, 54, 21)])
 def test_a_shift_is_inside_as_often_as_was_measured(n: int, two: int, three: int) -> None:
     """METHODS 2.3, by draws: a shift of two and of three standard deviations."""
-    assert 100 * inside(Watch(n), 2) == pytest.approx(two, abs=0.7)
-    assert 100 * inside(Watch(n), 3) == pytest.approx(three, abs=0.7)
+    assert 100 * inside(ReferenceUse(n), 2) == pytest.approx(two, abs=0.7)
+    assert 100 * inside(ReferenceUse(n), 3) == pytest.approx(three, abs=0.7)
 
 
 @pytest.mark.parametrize(("n", "missed"), [(5, 95), (10, 84), (20, 72)])
 def test_a_shared_alpha_misses_more(n: int, missed: int) -> None:
     """METHODS 2.3: a shift of three standard deviations, alpha shared over thirty nights."""
-    assert 100 * inside(Watch(n, nights=30), 3) == pytest.approx(missed, abs=0.6)
+    assert 100 * inside(ReferenceUse(n, nights=30), 3) == pytest.approx(missed, abs=0.6)
 
 
 @pytest.mark.parametrize(("n", "rate", "some"), [(5, 15.4, 39), (10, 12.7, 56), (20, 10.2, 66)])
 def test_one_reference_night_after_night(n: int, rate: float, some: int) -> None:
     """METHODS 2.3: one reference in ten errs more than that, and some alarm in thirty nights."""
-    found = false_alarms(Watch(n))
+    found = false_alarms(ReferenceUse(n))
     assert 100 * found.one_in_ten == pytest.approx(rate, abs=0.15)
     assert 100 * found.any_in_a_month == pytest.approx(some, abs=0.6)
     assert found.a_month == pytest.approx(1.5)
@@ -50,7 +50,7 @@ def test_one_reference_night_after_night(n: int, rate: float, some: int) -> None
 @pytest.mark.parametrize(("n", "some"), [(5, 1.8), (10, 3.3), (20, 4.3)])
 def test_thirty_shared_nights(n: int, some: float) -> None:
     """METHODS 2.3: some alarm in thirty nights is rarer than alpha."""
-    found = false_alarms(Watch(n, nights=30))
+    found = false_alarms(ReferenceUse(n, nights=30))
     assert 100 * found.any_in_a_month == pytest.approx(some, abs=0.1)
     assert found.a_month == pytest.approx(0.05)
 
@@ -58,7 +58,7 @@ def test_thirty_shared_nights(n: int, some: float) -> None:
 @pytest.mark.parametrize(("n", "reach"), [(5, 3.98), (10, 3.01), (20, 2.60)])
 def test_a_limit_of_tolerance(n: int, reach: float) -> None:
     """METHODS 2.3: for nine references in ten at most 2.5 % lies above it."""
-    watch = Watch(n, side="higher", alpha=0.025, confidence=0.9)
+    watch = ReferenceUse(n, side="higher", alpha=0.025, confidence=0.9)
     assert watch.reach == pytest.approx(reach, abs=0.005)
     assert false_alarms(watch).one_in_ten == pytest.approx(0.025, abs=5e-4)
 
@@ -67,7 +67,7 @@ def test_a_limit_of_tolerance(n: int, reach: float) -> None:
 def test_a_limit_of_tolerance_holds_for_nine_references_in_ten(k: int) -> None:
     rng = np.random.default_rng(8)
     n = 6
-    watch = Watch(n, k, "higher", 0.05, confidence=0.9)
+    watch = ReferenceUse(n, k, "higher", 0.05, confidence=0.9)
     references = rng.standard_normal((100_000, n))
     limits = references.mean(1) + watch.reach * references.std(1, ddof=1)
     rates = stats.norm.sf(limits * math.sqrt(k))
@@ -123,10 +123,10 @@ def test_p_and_interval_never_disagree(how: Any, shift: float) -> None:
 
 
 def test_half_of_such_shifts_are_missed() -> None:
-    for watch in (Watch(10), Watch(5, 3, "lower"), Watch(8, nights=30)):
+    for watch in (ReferenceUse(10), ReferenceUse(5, 3, "lower"), ReferenceUse(8, nights=30)):
         assert inside(watch, watch.missed_half()) == pytest.approx(0.5, abs=1e-3)
     found = within(Summary(1, 3.2, None), TEN)
-    assert found.missed == pytest.approx(0.05 * Watch(10).missed_half())
+    assert found.missed == pytest.approx(0.05 * ReferenceUse(10).missed_half())
 
 
 def test_without_a_margin_nothing_is_confirmed() -> None:
@@ -161,7 +161,7 @@ def test_two_runs_are_no_reference() -> None:
 def test_the_power_of_a_margin_is_what_is_found(margins: Any, truth: float) -> None:
     n, k = 8, 2
     low, high = margins
-    watch = Watch(n, k, "both" if None not in margins else "higher")
+    watch = ReferenceUse(n, k, "both" if None not in margins else "higher")
     planned = PlannedWithin((k, n), (1.0,), watch.tail, truth, low, high)
     rng = np.random.default_rng(3)
     reference = rng.standard_normal((200_000, n))
@@ -175,9 +175,9 @@ def test_the_power_of_a_margin_is_what_is_found(margins: Any, truth: float) -> N
 
 def test_the_shift_that_can_be_detected() -> None:
     """Without a margin a plan says which shift is outside in 80 %."""
-    found = assess(PlannedWithin((1, 10), (2.0,), Watch(10).tail, effect=6.0))
-    assert found.power == pytest.approx(1 - inside(Watch(10), 3), abs=1e-3)
+    found = assess(PlannedWithin((1, 10), (2.0,), ReferenceUse(10).tail, effect=6.0))
+    assert found.power == pytest.approx(1 - inside(ReferenceUse(10), 3), abs=1e-3)
     least = known(found.minimum_detectable) / 2
-    assert inside(Watch(10), least) == pytest.approx(0.2, abs=1e-3)
+    assert inside(ReferenceUse(10), least) == pytest.approx(0.2, abs=1e-3)
     assert found.seeds80 == 2
     assert assess(PlannedWithin((1, 2), (2.0,), 0.025, effect=6.0)).refused
