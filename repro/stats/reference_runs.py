@@ -5,7 +5,7 @@ The scatter is that of the reference alone, and new runs are taken to scatter as
 ``m ± t s sqrt(1/k + 1/n)``, t Student's with ``n - 1`` degrees of freedom. It errs in alpha on
 average over references: one that is held against new runs night after night may err more often
 every night. Then alpha is shared over the nights, or the limit is one of tolerance (noncentral
-t). Hahn and Meeker 1991, chapters 4 and 7; statistics.md 1.11.
+t). Hahn and Meeker 1991, chapters 4 and 7; statistics.md 1.10.
 """
 
 from __future__ import annotations
