@@ -234,14 +234,25 @@ def gated(claim: str, programs: dict[str, str], folder: Path) -> str:
 def test_the_example_of_a_gate_keeps_its_candidate(tmp_path: Path) -> None:
     """Program and claim, as they stand."""
     text = page("how-to/gate")
-    (program,), (claim, _) = examples("python", text), examples("yaml", text)
+    (program,), (claim, *_) = examples("python", text), examples("yaml", text)
     assert gated(claim, {"code": program}, tmp_path) == "KEEP"
+
+
+def test_the_example_of_a_reference_lets_a_run_inside_pass(tmp_path: Path) -> None:
+    """Its arms and expectation, in the claim of the page."""
+    claim, _, within = examples("yaml", page("how-to/gate"))
+    head = claim[: claim.index("configuration:")]
+    measured = claim[claim.index("measurements:") : claim.index("expectations:")]
+    (tmp_path / "tonight.csv").write_text("arm,seed,measurement,value\ntonight,40,error,2.01\n")
+    runs = "".join(f"release,{seed},error,{2 + seed / 100}\n" for seed in range(10))
+    (tmp_path / "release.csv").write_text(f"arm,seed,measurement,value\n{runs}")
+    assert gated(f"{head}design: independent\n{measured}{within}", {}, tmp_path) == "INSIDE"
 
 
 def test_a_gate_takes_the_arms_of_two_work_trees(tmp_path: Path) -> None:
     """The arms of the page, in place of those of its claim; the code alone differs."""
     text = page("how-to/gate")
-    (program,), (claim, arms) = examples("python", text), examples("yaml", text)
+    (program,), (claim, arms, _) = examples("python", text), examples("yaml", text)
     of_claim = claim[claim.index("arms:") : claim.index("design:")]
     edited = program.replace('if given.rate == "0.3":', "if True:")
     edited = edited.replace("{given.seed} {given.rate}", "{given.seed} edited")

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import data_sets, looks, nulls, pairs, spreads, survivals, tasks
+from benchmarks.levels import (
+    data_sets,
+    looks,
+    nulls,
+    pairs,
+    references,
+    spreads,
+    survivals,
+    tasks,
+)
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 from repro.stats.task_aggregates import Aggregate
@@ -39,6 +48,9 @@ def _of_points(
 
 FEWER = 20_000
 """Draws off the grid where a draw is dear, or other tests of means have told the same."""
+
+EVERY = 10**9
+"""As many draws off the grid as on it."""
 
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
 
@@ -175,6 +187,67 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     Experiment(
         "level, known sd", "z", nulls.level_known_sd, always, sd_ratios=False, most_wide=FEWER
+    ),
+    *(
+        Experiment(f"within{name}", test, make, _normal, sd_ratios=False, most_wide=most)
+        for name, test, make, most in (
+            ("", "one run", partial(references.nothing_changed, 1), EVERY),
+            (", one side", "one run", partial(references.nothing_changed_on_one_side, 1), EVERY),
+            (", mean of three", "mean", partial(references.nothing_changed, 3), FEWER),
+            (
+                ", mean of three, one side",
+                "mean",
+                partial(references.nothing_changed_on_one_side, 3),
+                FEWER,
+            ),
+        )
+    ),
+    Experiment(
+        "within, margin",
+        "one run",
+        partial(references.at_the_margin, 1),
+        _normal,
+        sd_ratios=False,
+        most_wide=FEWER,
+        share=0.5,
+    ),
+    Experiment(
+        "within, thirty nights",
+        "one run",
+        references.months,
+        _normal,
+        sd_ratios=False,
+        most_wide=FEWER,
+    ),
+    Experiment(
+        "within, tolerance",
+        "tolerance",
+        nulls.tolerance,
+        _normal,
+        sd_ratios=False,
+        most_wide=FEWER,
+        share=2.0,
+    ),
+    *(
+        Experiment(
+            f"within, {count} items at {mean}",
+            "one run",
+            partial(references.shares_of_items, count, mean),
+            never,
+            sd_ratios=False,
+            distributions=False,
+            wide=(),
+        )
+        for count, mean in ((50, 0.98), (100, 0.95))
+    ),
+    Experiment(
+        "within, reference of one batch",
+        "one run",
+        partial(references.nothing_changed, 1, batch=references.BATCH),
+        never,
+        sd_ratios=False,
+        distributions=False,
+        wide=(),
     ),
     Experiment("spread", "levene", partial(spreads.boundary, "levene"), always, 5, most_wide=FEWER),
     Experiment(

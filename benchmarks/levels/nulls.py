@@ -14,7 +14,16 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtrit
 
-from benchmarks.levels import clustered, exact, joined, looks, means, one_sample, points
+from benchmarks.levels import (
+    clustered,
+    exact,
+    joined,
+    looks,
+    means,
+    one_sample,
+    points,
+    references,
+)
 from benchmarks.levels.cells import (
     COLLAPSED,
     DEPTH,
@@ -183,6 +192,11 @@ def collapsed_quantile(share: float) -> float:
 
     mean, sd = collapsed_moments()
     return (float(brentq(excess, -DEPTH - 40, 40)) - mean) / sd
+
+
+def tolerance(cell: Cell) -> Setup:
+    """A limit of tolerance, and the value that ``alpha`` of all runs exceed."""
+    return references.references(quantile(cell.distribution, 1 - cell.alpha), cell)
 
 
 def wins(cell: Cell, *, half: bool) -> Setup:

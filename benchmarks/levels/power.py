@@ -15,6 +15,7 @@ from benchmarks.levels import (
     means,
     one_sample,
     points,
+    references,
     spreads,
     survivals,
     tasks,
@@ -41,6 +42,7 @@ from repro.stats.planning import (
 )
 from repro.stats.power import power_above
 from repro.stats.random_effects import PlannedMetaAnalysis
+from repro.stats.reference_runs import PlannedWithin, ReferenceUse
 from repro.stats.spreads import PlannedSpread
 from repro.stats.survival import PlannedSurvivals
 from repro.stats.task_aggregates import HALF, Aggregate, PlannedOverTasks
@@ -75,6 +77,7 @@ class Plan:
             PlannedSurvivals: "survivals",
             PlannedMedian: "level",
             PlannedItems: "level",
+            PlannedWithin: "within",
         }
         return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
@@ -290,6 +293,23 @@ def _level_median(n: int, effect: float) -> Plan:
     return Plan("level, median", planned, setup, 0.90, at_least=True)
 
 
+def _within(k: int, n: int, margin: float, truth: float = 0.0) -> Plan:
+    """``k`` runs against ``n``, shifted by ``truth`` and held within the margin."""
+    watch = ReferenceUse(n, k)
+    planned = PlannedWithin((k, n), (1.0,), watch.tail, truth, -margin, margin)
+    setup = Setup(
+        references.within_margin(margin, 0.05), references.draws_of(Cell(n), k, truth), truth
+    )
+    return Plan("within, margin", planned, setup, 0.95)
+
+
+def _found_outside(k: int, n: int, shift: float) -> Plan:
+    """A run below by so much, found on the side where it is bad."""
+    planned = PlannedWithin((k, n), (1.0,), ReferenceUse(n, k, "lower").tail, shift)
+    setup = Setup(references.one_side(0.05), references.draws_of(Cell(n), k, -shift), -shift)
+    return Plan("within, outside", planned, setup)
+
+
 def _correlation(n: int, rho: float) -> Plan:
     """A positive correlation, two-sided: planned one-sided at half the level."""
     planned = PlannedCorrelation((n,), alpha=0.025, effect=rho, low=0.0)
@@ -405,6 +425,10 @@ PLANS: tuple[Plan, ...] = (
     _meta_analysis(10, 0.0, -1.0),
     _level(10, 0.8),
     _level(30, 0.5),
+    _within(1, 10, 4.0),
+    _within(3, 10, 2.5, 0.5),
+    _found_outside(1, 10, 3.0),
+    _found_outside(3, 5, 2.0),
     _level_median(8, 1.5),
     _level_median(30, 0.6),
     _level_of_items(5, 0.04, 0.95, 50),

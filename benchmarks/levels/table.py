@@ -52,6 +52,15 @@ ROWS = (
     ),
     Row("level", "`level` of shares near 1, with `items`", "level, items", "items"),
     Row("level", "`level` of a median", "level, median", "sign", null=("level, median", "sign")),
+    Row("within", "`within`", "within, margin", "one run", null=("within", "one run")),
+    Row(
+        "within",
+        "`within`, a mean of three",
+        "",
+        "mean",
+        null=("within, mean of three", "mean"),
+    ),
+    Row("within", "`within` with `tolerance`: references for which it fails", "", "tolerance"),
     Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
     Row("survivals", "`survivals`", "log-rank", "log_rank"),
     Row("survivals", "`survivals` of pairs", "log-rank of pairs", "log_rank paired"),
@@ -289,7 +298,13 @@ def _coverage(rates: Sequence[Record]) -> str:
     return f"{_percent(nominal + short)} (of {nominal:.0%})".replace("%)", " %)")
 
 
-TWO_SIDED = ("difference", "association", "sequential, difference", "sequential, directed")
+TWO_SIDED = (
+    "difference",
+    "association",
+    "within",
+    "sequential, difference",
+    "sequential, directed",
+)
 
 
 def level(one: Record) -> float:

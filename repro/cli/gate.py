@@ -43,7 +43,7 @@ def gate(
     limit: Limit = None,
     json: Json = False,
 ) -> None:
-    """Run seeds until a claim is decided: KEEP (0), REJECT (1), UNDECIDED (3) or UNUSABLE (4)."""
+    """Run seeds until decided: KEEP or INSIDE (0), REJECT (1), UNDECIDED (3), UNUSABLE (4)."""
     with problems(json=json):
         from repro.workflows.gate import gate as decided
         from repro.workflows.verify import Options

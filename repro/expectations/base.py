@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from repro.errors import ClaimError
@@ -74,13 +74,15 @@ AGAINST = ", against the claim"
 class PlannedSeeds:
     """What a claim plans an expectation with: seeds per arm, their scatter, and the true effect.
 
-    ``lacking`` says why no scatter is known. ``effect`` is positive as claimed.
+    ``lacking`` says why no scatter is known. ``effect`` is positive as claimed. ``sizes`` are the
+    seeds of the arms that are trained, or printed, by arm.
     """
 
     n: int
     sd: tuple[float, ...]
     lacking: str = ""
     effect: float | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     def design(self, context: Context) -> dict[str, Any]:
         """What a planned test on values is told; ClaimError where no scatter is known."""
@@ -177,6 +179,14 @@ class Kind(ABC, Generic[E]):
     def needs_means(self, declared: E) -> bool:
         """Whether it reads no more than the mean of an arm."""
         return False
+
+    def means_of(self, declared: E) -> tuple[str, ...]:
+        """The arms of which it reads no more than the mean."""
+        return declared.of if self.needs_means(declared) else ()
+
+    def lone(self, declared: E) -> tuple[str, ...]:
+        """The arms of which a single run will do; for most kinds, none."""
+        return ()
 
     def tasks(self, declared: E) -> tuple[str, ...]:
         """The tasks over which it is; none where it takes no notice of tasks."""
@@ -293,6 +303,13 @@ class Kind(ABC, Generic[E]):
     def published_test(self, declared: E) -> OriginalTest | None:
         """The t-test of the paper, where its own rule is repeated."""
         return None
+
+    passes_open: ClassVar[bool] = False
+    """Whether a gate lets pass what it leaves open: nothing speaks against it."""
+
+    def cannot_settle(self, declared: E) -> str:
+        """Why no number of seeds would settle it; empty where one might."""
+        return ""
 
     def way(self, declared: E, result: TestResult) -> str:
         """Which way more seeds would decide, were the effect the one that was found."""

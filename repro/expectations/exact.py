@@ -57,6 +57,9 @@ class SeparationKind(LeastRatioKind[Separation]):
     def by_order(self, declared: Separation) -> bool:
         return True
 
+    def cannot_settle(self, declared: Separation) -> str:
+        return "No number of seeds can settle it: pairs that are out of order stay so."
+
     def test(self, declared: Separation, context: Context, read: Read) -> TestResult:
         from repro.stats.ranks import separation
 

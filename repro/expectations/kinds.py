@@ -34,6 +34,7 @@ KINDS: Table[type[Kind[Any]]] = Table(
         "survivals": "repro.expectations.survivals:SurvivalsKind",
         "over_tasks": "repro.expectations.over_tasks:OverTasksKind",
         "meta_analysis": "repro.expectations.meta_analysis:MetaAnalysisKind",
+        "within": "repro.expectations.within:WithinKind",
     },
 )
 """A new kind of ours is one line here, and its file."""

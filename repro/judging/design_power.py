@@ -52,7 +52,9 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
     effect, assumed = _effect(expectation, claim)
     seeds = claim.seeds.max if claim.sequential and claim.seeds.max else claim.seeds.plan
     kind, context = kind_of(expectation), claim.context()
-    plan = PlannedSeeds(seeds, scatter.sd, scatter.lacking, effect)
+    plan = PlannedSeeds(
+        seeds, scatter.sd, scatter.lacking, effect, _sizes(expectation, claim, seeds)
+    )
     try:
         found = assess(kind.planned(expectation, context, plan))
     except ClaimError as error:
@@ -74,6 +76,16 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
         ),
         refused=found.refused,
     )
+
+
+def _sizes(expectation: Expectation, claim: Claim, seeds: int) -> dict[str, int]:
+    """The seeds of its arms, as far as they are known before a table is read."""
+    sizes = dict.fromkeys(claim.trained, seeds)
+    for name in expectation.of:
+        printed = (claim.arms[name].published or {}).get(expectation.measurement)
+        if printed is not None and printed.n is not None:
+            sizes[name] = printed.n
+    return sizes
 
 
 def _note(found: Assessment, on_power: str, *, looks: bool) -> str:

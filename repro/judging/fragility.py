@@ -47,6 +47,7 @@ from repro.stats.error_rates import (
     designs_of,
     key_of,
     level_of,
+    of_one_arm,
     of_units,
     worst_level,
 )
@@ -402,7 +403,8 @@ def _designs(
         return (design_of_points([each.x for each in counted], [each.y for each in counted]),)
     if of_units(key_of(result)) and not by_seed:
         return ()
-    return designs_of(arms) if len(arms) > 1 else (design_of_one(arms[0]),)
+    alone = len(arms) == 1 or of_one_arm(key_of(result))
+    return (design_of_one(arms[-1]),) if alone else designs_of(arms)
 
 
 def _design_over_tasks(

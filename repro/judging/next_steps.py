@@ -179,8 +179,8 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
                 f"All {fmt.count(most)} planned seeds per arm are there, so it stays open."
             )
         return Settling(f"More seeds may settle it, up to the planned {fmt.count(most)} per arm.")
-    if result.test == "separation":
-        return Settling("No number of seeds can settle it: pairs that are out of order stay so.")
+    if never := kind_of(expectation).cannot_settle(expectation):
+        return Settling(never)
     printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
     if printed:
         unknown = "How many seeds would settle it is not computed"

@@ -415,7 +415,9 @@ class Gate:
         """Arms of which one has half as many seeds as the other, and few."""
         told = set()
         for expectation in self.claim.expectations:
-            if expectation.role != "decisive" or not kind_of(expectation).counts_seeds:
+            kind = kind_of(expectation)
+            of_any = not kind.counts_seeds or kind.lone(expectation)
+            if expectation.role != "decisive" or of_any:
                 continue
             for pair in combinations(sorted(expectation.of, key=self._seeds), 2):
                 few, many = map(self._seeds, pair)

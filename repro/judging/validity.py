@@ -386,12 +386,21 @@ def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
     planned = claim.seeds.plan
     if claim.sequential is not None and claim.seeds.max is not None:
         planned = claim.seeds.max
-    found = {arm: _most_seeds(evidence.counted(arm)) for arm in evidence.tables}
+    references = _references(claim)
+    found = {
+        arm: _most_seeds(evidence.counted(arm)) for arm in evidence.tables if arm not in references
+    }
     if min(found.values(), default=0) <= planned:
         return []
     more = " and ".join(f"{claim.arms[arm].label} has {n}" for arm, n in found.items())
     text = f"{planned} seeds per arm were planned, and {more}: all count, so nothing "
     return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]
+
+
+def _references(claim: Claim) -> set[str]:
+    """The arms against which new runs are held: they were there before, and no plan counts them."""
+    found = ((each, kind_of(each).lone(each)) for each in claim.expectations)
+    return {arm for each, lone in found if lone for arm in each.of if arm not in lone}
 
 
 def _most_seeds(replicates: Sequence[Replicate]) -> int:

@@ -19,6 +19,7 @@ equivalence, margin m       -m < L and U < m                 L >= m or U <= -m
 non-inferiority and the     L > the limit                    U < the limit
   like, ratio, share
 level, at most m            U < m                            L > m
+within, margin m            -m < L and U < m                 else 0 outside of L to U
 separation, trend, order,   p <= alpha                       p of the contrary <= alpha
   proportion, magnitude
 bound in every seed         every seed keeps it              one does not

@@ -259,6 +259,9 @@ BesideName = Annotated[
 """A file beside another, or in a folder there, which may be hidden: `.hydra/config.yaml`."""
 
 SeedCount = Annotated[int, Field(ge=2, le=10_000)]
+FewSeeds = Annotated[int, Field(ge=1, le=10_000)]
+"""Seeds of a claim, some kinds of which make do with one."""
+
 RunNumber = Annotated[int, Field(ge=0, lt=2**32)]
 """The number of a run: a seed that every generator takes."""
 

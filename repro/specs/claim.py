@@ -27,6 +27,7 @@ from repro.schema.base import (
     Decimal,
     DivergedPolicy,
     Factor,
+    FewSeeds,
     Limit,
     Magnitude,
     Margin,
@@ -104,8 +105,8 @@ class Seeds(Spec):
         }
     )
 
-    min: SeedCount
-    plan: SeedCount
+    min: FewSeeds
+    plan: FewSeeds
     values: Annotated[tuple[RunNumber, ...], Field(min_length=2, max_length=10_000)] | None = None
     max: SeedCount | None = None
     diverged: DivergedPolicy = "invalid"

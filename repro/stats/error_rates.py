@@ -20,6 +20,7 @@ from scipy.special import fdtr, fdtrc
 from repro.errors import ClaimError
 from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.records import Arm, Sample, TestResult, summarise
+from repro.stats.reference_runs import MEASURED_AS, WithinResult
 from repro.stats.shapes import FEWEST_SKEWED, far_away, heavy_tailed, heavy_together, skewed
 from repro.stats.stopping import SequentialResult
 from repro.stats.task_aggregates import Runs
@@ -50,6 +51,12 @@ NAMES = {
     "level_items": "The exact test of all items together",
     "level_median": "The sign test of a median",
     "level_known_sd": "The z-test of one sample",
+    "within": "The prediction interval of one run",
+    "within one-sided": "The one-sided prediction limit of one run",
+    "within mean": "The prediction interval of a mean",
+    "within mean one-sided": "The one-sided prediction limit of a mean",
+    "within nights": "The prediction interval over thirty nights",
+    "within tolerance": "The limit of tolerance (references for which it fails)",
     "levene": "Levene's test of scatter",
     "levene paired": "Levene's test of scatter within pairs",
     "f": "The F-test of variances",
@@ -131,6 +138,7 @@ _UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
 _ONE_ARM = (
     *("level", "level near an end", "level_items", "level_known_sd", "level_median"),
     *("eprocess_t one arm", "group_obf one arm"),
+    *MEASURED_AS,
 )
 
 
@@ -316,7 +324,9 @@ def level_of(
     Without designs only the number of replicates counts. ``looks`` are those that a group
     sequential test planned: its level is that of the whole plan, so it goes by the last of them.
     """
-    designs = designs or (CellDesign(min(result.n)),)
+    designs = designs or (
+        CellDesign(result.n[-1] if of_one_arm(key_of(result)) else min(result.n)),
+    )
     if result.test != "group_obf" or result.paired or len(result.n) == 1:
         return worst_level(key_of(result), designs)
     if len(looks) <= FEW_LOOKS:
@@ -334,6 +344,10 @@ def key_of(result: TestResult) -> str:
         return f"{result.test} paired"
     if result.test in ("welch", "paired") and result.alternative != "two-sided":
         return f"{result.test} one-sided"
+    return result.measured_as if isinstance(result, WithinResult) else _of_class(result)
+
+
+def _of_class(result: TestResult) -> str:
     if isinstance(result, AssociationResult):
         return f"association {result.method if result.clusters is None else 'clustered'}"
     if isinstance(result, MagnitudeResult):
@@ -422,6 +436,7 @@ def _ratio(ratio: float) -> str:
 
 T_TESTS = frozenset(
     {"level", "student", "trend welch", "ordering"}
+    | {*MEASURED_AS}
     | {f"{test}{sides}" for test in ("welch", "paired") for sides in ("", " one-sided")}
     | {
         f"{test}{paired}"
@@ -447,6 +462,8 @@ def few_seeds(result: TestResult) -> str:
     Empty for eight seeds or more, and for tests that take no seeds for normal and pool no items.
     """
     key, sizes = key_of(result), (min(result.n), max(result.n))
+    if of_one_arm(key):
+        sizes = (result.n[-1], result.n[-1])
     if key == "level_items":
         return _pooled(sizes[0])
     if key not in T_TESTS or result.p is None or sizes[0] >= FEWEST_SKEWED:

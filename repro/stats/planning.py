@@ -434,7 +434,7 @@ def assess(planned: PlannedTest) -> Assessment:
 
 def minimum_detectable_difference(planned: PlannedTest, *, power: float = 0.80) -> float | None:
     """What has the given power; see ``Assessment``. ``None`` where nothing has."""
-    unit = planned.arms.se if planned.sd else 0.1
+    unit = planned.design.se if planned.sd else 0.1
 
     def chance(size: float) -> float:
         return power_of_test(planned.sized(size))[0]

@@ -127,7 +127,7 @@ class PairedDesign:
 
     def half_widths(self, tail: float, widest: float) -> tuple[Array, Array]:
         """Quadrature of the half-width of the interval, up to ``widest``."""
-        unit = -float(stdtrit(self.n - 1, tail)) * self.sd / math.sqrt(self.n * (self.n - 1))
+        unit = -float(stdtrit(self.n - 1, tail)) * self.se / math.sqrt(self.n - 1)
         radius, weights = _chi_nodes((self.n - 1) / 2, np.array([widest / unit]))
         return unit * radius[0], weights[0]
 

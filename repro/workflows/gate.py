@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from repro.errors import ClaimError, gravest
+from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import Conclusion, Validity
 from repro.judging.document import Document
 from repro.judging.registration import registration_part, undecided
@@ -26,13 +27,15 @@ class Word(StrEnum):
     """What becomes of a change; ``status`` is the exit status for it."""
 
     KEEP = "KEEP"
+    INSIDE = "INSIDE"
     REJECT = "REJECT"
     UNDECIDED = "UNDECIDED"
     UNUSABLE = "UNUSABLE"
 
     @property
     def status(self) -> int:
-        return {Word.KEEP: 0, Word.REJECT: 1, Word.UNDECIDED: 3, Word.UNUSABLE: 4}[self]
+        passing = dict.fromkeys((Word.KEEP, Word.INSIDE), 0)
+        return {**passing, Word.REJECT: 1, Word.UNDECIDED: 3, Word.UNUSABLE: 4}[self]
 
 
 WORDS = {
@@ -47,6 +50,8 @@ EXPLORATORY = (
     "the claim was written from the results that it is judged on: say in `own` why it is claimed, "
     "and give it new results"
 )
+
+PROVES_LITTLE = "Inside proves little: the report says which shift is missed half of the time."
 
 NAMED = 3
 """So many fields that were changed are named."""
@@ -69,11 +74,13 @@ class Gated:
 def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Gated:
     """Run and judge a claim until it is decided, futile, or at its largest number of seeds.
 
-    Results that are there (a table, an import, printed numbers) are judged once. ``tell`` is
-    called after every look but the last, whose report alone is written. ClaimError for a claim
-    that trains and has no e-process; else raises as ``verify_claims``.
+    Results that are there (a table, an import, printed numbers) are judged once, and so are new
+    runs against a reference. ``tell`` is called after every look but the last, whose report alone
+    is written. ClaimError for another claim that trains and has no e-process; else raises as
+    ``verify_claims``.
     """
-    if claim.trained and (claim.sequential is None or claim.sequential.looks):
+    growing = claim.trained and not passes_open(claim)
+    if growing and (claim.sequential is None or claim.sequential.looks):
         raise ClaimError(
             f"{claim.file}: a gate spends seeds until they decide, and this claim counts on a "
             "fixed number of them\n  expected: sequential: {method: eprocess_t}\n"
@@ -90,7 +97,7 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
         (document,) = verified.documents
         planned, more = seeds_of(document), not late and _open(claim, options)
         futile = bool(claim.trained) and not more and planned < _most(claim)
-        word, why = _word(document, futile=futile)
+        word, why = _word(document, futile=futile, passes=passes_open(claim))
         registration = document.registration
         trained = any(arm.trained for arm in document.arms)
         if trained and registration is not None and registration.state == "after":
@@ -103,6 +110,12 @@ def gate(claim: Claim, options: Options, tell: Callable[[Document], None]) -> Ga
             return Gated(word, why, document, status, (*said, *unwritten))
         tell(document)
         seeds = planned
+
+
+def passes_open(claim: Claim) -> bool:
+    """Whether what stays open passes: nothing speaks against a run that is inside a reference."""
+    deciding = [each for each in claim.expectations if each.role == "decisive"]
+    return all(kind_of(each).passes_open for each in deciding)
 
 
 def seeds_of(document: Document) -> int:
@@ -150,12 +163,14 @@ def _last_seed(claim: Claim, store: RunStore) -> int:
     return max(there, default=-1)
 
 
-def _word(document: Document, *, futile: bool) -> tuple[Word, str]:
+def _word(document: Document, *, futile: bool, passes: bool) -> tuple[Word, str]:
     """The word for a judgement, and the reason in a sentence."""
     verdict = document.verdict
     if verdict.validity != Validity.VALID or verdict.conclusion is None:
         return Word.UNUSABLE, f"{verdict.validity}: {verdict.sentence}"
     word = WORDS.get(Conclusion(verdict.conclusion), Word.UNUSABLE)
+    if passes and verdict.conclusion == Conclusion.INCONCLUSIVE:
+        return Word.INSIDE, f"{verdict.sentence} {PROVES_LITTLE}"
     if word is Word.UNDECIDED and document.sequential and futile:
         return word, f"{verdict.sentence} But that is unlikely by now, so no more were run."
     return word, verdict.sentence

@@ -196,6 +196,25 @@ SPREADS = {
     for key in ("at_least", "at_most", "within_factor")
     for test in ("levene", "f")
 }
+
+
+def within(side: str, **how: Any) -> Write:
+    """A shift of less than 1, in the unit."""
+    return lambda unit, wide: {
+        "kind": "within",
+        "of": ["a", "b"],
+        "side": side,
+        "margin": {"abs": unit * wide, "why": WHY},
+        **how,
+    }
+
+
+REFERENCES = {
+    "within": Kind(within("both")),
+    "within, higher": Kind(within("higher")),
+    "within, nights": Kind(within("lower", nights=7)),
+    "within, tolerance": Kind(within("higher", tolerance=0.9)),
+}
 SIGNS = {
     f"association, {method}": Kind(
         association(method=method, direction="positive"), arms="a", n=n, together=True
@@ -246,6 +265,7 @@ KINDS: Mapping[str, Kind] = {
     **EXACT,
     **LEVELS_OF_ONE,
     **SPREADS,
+    **REFERENCES,
     **TIMES,
     **SIGNS,
     "association, of arms": Kind(

@@ -24,6 +24,7 @@ SCALE_OF: dict[str, ScaleName] = {
     "sequential_claim": "quick",
     "table_claim": "paper",
     "tasks_claim": "paper",
+    "within_claim": "quick",
 }
 
 

@@ -317,3 +317,39 @@ def test_a_change_that_is_none_is_seldom_kept(process: Any) -> None:
     for first, second in ((a, b), (b, a)):
         kept = int(np.count_nonzero(process(first, second, 0.05)))
         assert beta.ppf(0.99, kept + 1, draws - kept) < 0.05
+
+
+REFERENCE = "arm,seed,measurement,value\n" + "".join(
+    f"old,{seed},error,{value}\n" for seed, value in enumerate((2.0, 1.9, 2.1, 2.05, 1.95, 2.02))
+)
+
+
+def against_reference(folder: Path, gain: float) -> Path:
+    """One new run of the program, against the runs of a reference that is a table."""
+    text = claim(folder, gain, sequential="").read_text(encoding="utf-8")
+    text = text.replace("baseline: {label: the baseline, args: {gain: 0}}",
+                        "old: {label: the release, table: old.csv}")  # fmt: skip
+    text = text.replace("seeds: {min: 5, plan: 5, max: 8}", "seeds: {min: 1, plan: 1}")
+    text = text.replace("kind: difference", "kind: within").replace(
+        "direction: lower", "side: both"
+    )
+    text = text.replace("[candidate, baseline]", "[candidate, old]").replace(
+        "paired", "independent"
+    )
+    file = folder / "candidate.claim.yaml"
+    file.write_text(text, encoding="utf-8")
+    (folder / "old.csv").write_text(REFERENCE, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(("gain", "word", "status"), [(0.0, "INSIDE", 0), (1.5, "REJECT", 1)])
+def test_a_run_inside_its_reference_passes_by_a_word_of_its_own(
+    tmp_path: Path, gain: float, word: str, status: int
+) -> None:
+    """Nothing speaks against it, and nothing is confirmed: so it is not kept, and passes."""
+    done = gated(against_reference(tmp_path, gain), "--json")
+    found = json.loads(done.stdout)
+    assert (found["word"], done.returncode) == (word, status)
+    if word == "INSIDE":
+        assert found["conclusion"] == "INCONCLUSIVE"
+        assert "proves little" in found["why"]

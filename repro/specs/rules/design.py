@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from repro.errors import Problem
+from repro.expectations.base import LEAST_SEEDS
 from repro.expectations.declared import Sequential
 from repro.expectations.kinds import KINDS, kind_of
 from repro.schema.messages import listed
@@ -191,12 +192,34 @@ def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
         for _, expectation in claim.decisive()
     }
     starved = [name for name, least in needed.items() if least > claim.seeds.min]
-    if starved:
+    if not starved:
+        yield from _few_runs(claim)
+    else:
         least = max(needed[name] for name in starved)
         mistake = f"{claim.seeds.min} seeds per arm are not accepted for {', '.join(starved)}"
         expected = f"at least {least} seeds at alpha {alpha:g}"
         advice = "raise min, or make the expectation `role: context`"
         yield claim.problem((*claim.steps("seeds"), "min"), mistake, expected, advice)
+
+
+def _few_runs(claim: ScaledClaim) -> Iterator[Problem]:
+    """A single run will do for some arms of some kinds; what scatters needs several."""
+    for _, expectation in claim.placed():
+        lone = kind_of(expectation).lone(expectation)
+        starved = [name for name in expectation.of if name not in lone]
+        if lone:
+            starved = [name for name in starved if name in claim.trained]
+        least = LEAST_SEEDS if lone else 2
+        if not starved or claim.seeds.min >= least:
+            continue
+        many = number_of(claim.seeds.min, "seed")
+        mistake, advice = f"{many} per arm cannot be judged by '{expectation.id}'", "raise min"
+        if lone:
+            mistake += f", which takes the scatter from arm '{starved[0]}'"
+            advice += f", or give '{starved[0]}' a table, or printed numbers"
+        steps = (*claim.steps("seeds"), "min")
+        yield claim.problem(steps, mistake, f"at least {least} seeds", advice)
+        return
 
 
 def _diverged(claim: ScaledClaim) -> Iterator[Problem]:

@@ -66,7 +66,7 @@ def _needs_numbers(
     claim: ScaledClaim, expectation: Expectation, name: str, measurement: str
 ) -> Iterator[Problem]:
     printed = (claim.arms[name].source.printed or {}).get(measurement)
-    means_only = kind_of(expectation).needs_means(expectation)
+    means_only = name in kind_of(expectation).means_of(expectation)
     steps = (*claim.steps("arms", name), "published")
     needed = "mean and n" if means_only else "mean, sd and n"
     if printed is None:
@@ -78,6 +78,10 @@ def _needs_numbers(
     if lacking:
         mistake = f"'{expectation.id}' cannot be tested without {' and '.join(lacking)}"
         advice = "add what is printed, or leave the expectation out"
+        measured = [each for each in expectation.of if claim.arms[each].source.printed is None]
+        if printed.sd is None and measured:
+            against = f"claim `level` of {measured[0]} against {printed.mean}"
+            advice = f"add what is printed, or {against}"
         yield claim.problem((*steps, measurement), mistake, needed, advice)
 
 

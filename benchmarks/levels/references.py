@@ -1,0 +1,192 @@
+"""Rules about new runs and a reference: one of them, a mean, many nights, a limit of tolerance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from benchmarks.levels.cells import (
+    NOTHING,
+    Array,
+    Cell,
+    Data,
+    Draw,
+    Mask,
+    Outcome,
+    Rule,
+    Setup,
+    noise,
+)
+from benchmarks.levels.means import sample
+from repro.expectations.decision_rules import by_p
+from repro.expectations.verdict_words import Conclusion, Finding
+from repro.stats.reference_runs import BadSide, ReferenceUse, within
+
+
+def shifts(data: Data, watch: ReferenceUse) -> Array:
+    """New mean minus reference mean, in standard deviations of the reference: that of each draw."""
+    new, reference = data
+    distance = new.mean(-1) - reference.mean(-1)
+    sd = reference.std(-1, ddof=1)
+    return np.asarray(distance / np.where(np.ptp(reference, -1) == 0, np.nan, sd))
+
+
+def _watch(data: Data, side: BadSide, alpha: float) -> ReferenceUse:
+    return ReferenceUse(data[1].shape[-1], data[0].shape[-1], side, alpha)
+
+
+def unchanged(alpha: float) -> Rule:
+    """Nothing has changed, and either side is bad."""
+
+    def judge(row: Data) -> Finding:
+        return by_p(within(sample(row[0]), sample(row[1]), alpha=alpha))
+
+    def decide(data: Data) -> Outcome:
+        outside = np.abs(shifts(data, watch := _watch(data, "both", alpha))) >= watch.reach
+        return Outcome(np.zeros(len(outside), bool), outside)
+
+    def covers(data: Data, truth: float) -> Mask:
+        sd = data[1].std(-1, ddof=1)
+        watch = _watch(data, "both", alpha)
+        away = data[0].mean(-1) - data[1].mean(-1) - truth
+        return np.asarray(np.abs(away) <= watch.reach * sd)
+
+    return Rule(decide, judge, covers)
+
+
+def one_side(alpha: float) -> Rule:
+    """Nothing has changed; CONTRADICTED is outside above, and CONFIRMED stands for below."""
+
+    def judge(row: Data) -> Finding:
+        new, reference = map(sample, row)
+        above = by_p(within(new, reference, side="higher", alpha=alpha))
+        below = by_p(within(new, reference, side="lower", alpha=alpha))
+        if below.conclusion is Conclusion.CONTRADICTED:
+            return Finding(Conclusion.CONFIRMED, below.p, below.p_opposite)
+        return above
+
+    def decide(data: Data) -> Outcome:
+        distance, reach = shifts(data, watch := _watch(data, "higher", alpha)), watch.reach
+        return Outcome(distance <= -reach, distance >= reach)
+
+    return Rule(decide, judge)
+
+
+def within_margin(margin: float, alpha: float) -> Rule:
+    """The shift is as large as the margin, so that CONFIRMED is false; outside is true there."""
+
+    def judge(row: Data) -> Finding:
+        found = by_p(within(sample(row[0]), sample(row[1]), margin=margin, alpha=alpha))
+        return found if found.conclusion is Conclusion.CONFIRMED else NOTHING
+
+    def decide(data: Data) -> Outcome:
+        watch, sd = _watch(data, "both", alpha), data[1].std(-1, ddof=1)
+        distance = data[0].mean(-1) - data[1].mean(-1)
+        inside = (np.abs(distance) + watch.reach * sd < margin) & (sd > 0)
+        return Outcome(inside, np.zeros(len(inside), bool))
+
+    return Rule(decide, judge, unchanged(alpha).covers)
+
+
+def any_night(nights: int, alpha: float) -> Rule:
+    """Nothing has changed, and each run of the first arm is another night, which share alpha."""
+
+    def judge(row: Data) -> Finding:
+        reference = sample(row[1])
+        every = (
+            by_p(within(sample(one), reference, nights=nights, alpha=alpha))
+            for one in np.split(row[0], nights)
+        )
+        bad = [each for each in every if each.conclusion is Conclusion.CONTRADICTED]
+        return bad[0] if bad else NOTHING
+
+    def decide(data: Data) -> Outcome:
+        new, reference = data
+        reach = ReferenceUse(reference.shape[-1], alpha=alpha, nights=nights).reach
+        sd = reference.std(-1, ddof=1)
+        away = np.abs(new - reference.mean(-1)[:, None]).max(-1)
+        outside = (away >= reach * sd) & (sd > 0)
+        return Outcome(np.zeros(len(outside), bool), outside)
+
+    return Rule(decide, judge)
+
+
+def too_near(confidence: float, alpha: float) -> Rule:
+    """Whether the limit of tolerance is too near, so that more than alpha lies beyond it.
+
+    The new run is the value beyond which alpha lies: where that is outside, the limit is nearer.
+    """
+
+    def judge(row: Data) -> Finding:
+        new, reference = map(sample, row)
+        return by_p(within(new, reference, side="higher", confidence=confidence, alpha=alpha))
+
+    def decide(data: Data) -> Outcome:
+        n = data[1].shape[-1]
+        reach = ReferenceUse(n, 1, "higher", alpha, confidence=confidence).reach
+        outside = shifts(data, ReferenceUse(n)) >= reach
+        return Outcome(np.zeros(len(outside), bool), outside)
+
+    return Rule(decide, judge)
+
+
+NIGHTS, CONFIDENCE = 30, 0.9
+"""What is measured: a month, and nine references in ten."""
+
+BATCH = 0.3
+"""How far two runs of one batch correlate, where the reference is of one and the new run is not."""
+
+
+def draws_of(cell: Cell, k: int, shift: float = 0.0, *, batch: float = 0.0) -> Draw:
+    """``k`` new runs, shifted, and the ``n`` of a reference, which may share what its batch has."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        new, reference = (
+            math.sqrt(1 - batch) * noise(rng, cell.distribution, (draws, size))
+            + math.sqrt(batch) * noise(rng, cell.distribution, (draws, 1))
+            for size in (k, cell.n)
+        )
+        return new + shift, reference
+
+    return draw
+
+
+def nothing_changed(k: int, cell: Cell, *, batch: float = 0.0) -> Setup:
+    """New runs are like those of the reference, and either side is bad."""
+    return Setup(unchanged(cell.alpha), draws_of(cell, k, batch=batch), 0.0)
+
+
+def nothing_changed_on_one_side(k: int, cell: Cell) -> Setup:
+    return Setup(one_side(cell.alpha), draws_of(cell, k))
+
+
+def at_the_margin(k: int, cell: Cell) -> Setup:
+    """The shift is the margin, three times the reach of a reference that is known."""
+    margin = -3 * float(ndtri(cell.alpha / 2)) * math.sqrt(1 / k + 1 / cell.n)
+    return Setup(within_margin(margin, cell.alpha), draws_of(cell, k, margin), margin)
+
+
+def months(cell: Cell) -> Setup:
+    """A run a night for thirty nights, of which none is another."""
+    return Setup(any_night(NIGHTS, cell.alpha), draws_of(cell, NIGHTS))
+
+
+def references(beyond: float, cell: Cell) -> Setup:
+    """References, each with a run at the value that ``alpha`` of all runs exceed."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        return np.full((draws, 1), beyond), noise(rng, cell.distribution, (draws, cell.n))
+
+    return Setup(too_near(CONFIDENCE, cell.alpha), draw)
+
+
+def shares_of_items(count: int, mean: float, cell: Cell) -> Setup:
+    """Shares of so many items near 1: skewed, and with ties."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        new, reference = (rng.binomial(count, mean, (draws, size)) / count for size in (1, cell.n))
+        return new, reference
+
+    return Setup(unchanged(cell.alpha), draw, 0.0)
