@@ -115,13 +115,16 @@ def test_years_on_a_cpu_are_never_the_only_answer() -> None:
 
 def test_the_gpus_of_this_machine_are_planned_with(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the driver's name for them; where it knows none, nothing is stated of one."""
-    driver = {"name": ["NVIDIA H100 80GB HBM3"] * 2, "index": ["0", "1"]}
+    gpus = [
+        "0, GPU-a, Tesla T4",
+        "1, GPU-b, NVIDIA H100 80GB HBM3",
+        "2, GPU-c, NVIDIA H100 80GB HBM3",
+    ]
+    driver = {"index,uuid,name": gpus, "index": ["0", "1", "2"]}
     monkeypatch.setattr("repro.trainers.devices.asked_of_driver", driver.get)
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert "on 2 H100 GPUs" in plan(PAPER, "--scale", "paper", "--device", "cuda")[1]
-    driver.clear()
-    monkeypatch.setattr("repro.trainers.devices.asked_of_driver", lambda _: [])
-    assert "CPU core" in plan(PAPER, "--scale", "paper", "--device", "cuda")[1]
+    for shown, said in (("1,2", "on 2 H100 GPUs"), ("GPU-b", "on 1 H100 GPU "), ("-1", "CPU core")):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+        assert said in plan(PAPER, "--scale", "paper", "--device", "cuda")[1]
 
 
 def test_an_unknown_gpu_is_refused_with_those_that_are_known() -> None:

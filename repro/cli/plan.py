@@ -124,8 +124,10 @@ def _placed(planned: Plan, options: RunOptions, gpu: str) -> Plan:
 
     if gpu or options.device != "cuda":
         return planned.on_gpus(gpu, options.workers or 1) if gpu else planned
-    names = asked_of_driver("name")
-    return planned.on_gpus(names[0], options.workers or len(visible_gpus())) if names else planned
+    shown = visible_gpus()
+    told = [line.split(", ", 2) for line in asked_of_driver("index,uuid,name")]
+    names = [name for index, uuid, name in told if {index, uuid} & {*shown}]
+    return planned.on_gpus(names[0], options.workers or len(shown)) if names else planned
 
 
 def _planned(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> ShownPlan:

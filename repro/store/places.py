@@ -36,6 +36,9 @@ from repro.store.sealed import (
     write_new,
 )
 
+LOCK = ".lock"
+"""The file of a run that is held by whoever writes to it."""
+
 LEDGER = "looks"
 """The folder of a store that holds what was registered and looked at."""
 
@@ -201,7 +204,7 @@ def hold(root: Path, key: str, identity: str) -> Iterator[bool]:
     The kernel lets go of it when the process ends, however it ends.
     """
     while True:
-        path = make_run_folder(root, key, identity) / ".lock"
+        path = make_run_folder(root, key, identity) / LOCK
         handle = open_or_make(path)
         try:
             held = _try(handle, path)

@@ -41,7 +41,7 @@ from repro.store.artefacts import (
     dump_arrays,
     finite,
 )
-from repro.store.places import OUTPUTS, confirm_root, hold, make_run_folder, prepare_root
+from repro.store.places import LOCK, OUTPUTS, confirm_root, hold, make_run_folder, prepare_root
 from repro.store.reading import MEASUREMENTS, StoreReader
 from repro.store.sealed import (
     PROVENANCE,
@@ -317,6 +317,14 @@ LARGEST = 2**40
 """Bytes of the largest file that is copied."""
 
 
+def busy(store: StoreReader, key: str) -> StoreError:
+    """Why nothing is written to a run that another process holds."""
+    return StoreError(
+        f"{store.folder(key)}: the run is being trained by another process\n"
+        "  to do: wait until it has ended, or end it"
+    )
+
+
 def copy_run(
     source: StoreReader,
     key: str,
@@ -327,12 +335,29 @@ def copy_run(
 ) -> bool:
     """Copy a committed run with these measurements of it, or all; False if it is there.
 
-    A run that is there is given the measurements that it lacks. Without ``weights`` neither they
-    nor spectra are copied, and the record says so. StoreError for a run that is damaged, and
-    where a run of that key with other weights is in the target.
+    A run that is there is given the measurements that it lacks; what is left there of one that is
+    not committed is replaced. Without ``weights`` neither they nor spectra are copied, and the
+    record says so. StoreError for a run that is damaged, where a run of that key with other weights
+    is in the target, and where another process holds it there.
     """
     every = source.check_numbers(key)
     stored = [each for each in every if measurements is None or each.measurement in measurements]
+    with target.lock(key) as held:
+        if not held:
+            raise busy(target, key)
+        copied = _copy_run(source, key, target, stored, weights=weights)
+        _remove([target.folder(key) / LOCK])  # no part of what was copied
+        return copied
+
+
+def _copy_run(
+    source: StoreReader,
+    key: str,
+    target: RunStore,
+    stored: list[StoredMeasurement],
+    *,
+    weights: bool,
+) -> bool:
     record, there = source.record(key), target.committed(key)
     if there is not None and there.artefacts != record.artefacts:
         raise StoreError(
@@ -344,9 +369,11 @@ def copy_run(
     if not bare:
         source.check(key)
     folder = make_run_folder(target.root, key, target.prepare())
+    if there is None:
+        _remove([folder / WEIGHTS, folder / PROVENANCE])  # of a process that was killed
     for name in _names(record, stored, bare=bare):
-        to = folder / name
-        data = None if exists(to) else read_bytes(source.folder(key) / name, LARGEST)
+        to, kept = folder / name, there is not None
+        data = None if kept and exists(to) else read_bytes(source.folder(key) / name, LARGEST)
         if data is not None:
             make_folder(to.parent)
             write_atomically(to, data)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -19,7 +20,7 @@ from repro.errors import StoreError
 from repro.store.artefacts import SPEC
 from repro.store.places import make_run_folder
 from repro.store.reading import StoreReader
-from repro.store.run_store import RunStore
+from repro.store.run_store import RunStore, busy
 from repro.store.sealed import (
     damaged,
     exists,
@@ -35,6 +36,7 @@ from repro.store.sealed import (
 MANIFEST: Final = "manifest.json"
 CHECKPOINT: Final = "checkpoint.safetensors"
 PART_BYTES: Final = 16_000_000
+LARGEST_HEADER: Final = 10_000_000
 LARGEST: Final = 2**34
 """Bytes of a checkpoint: with the average and the best, that of a model of 1.4 billion weights."""
 
@@ -49,6 +51,11 @@ class CutPart(BaseModel):
     name: Annotated[str, StringConstraints(pattern=r"^[0-9]{4,6}\.part$")]
     size: Annotated[int, Field(ge=1, le=LARGEST)]
     digest: Digest
+
+    @classmethod
+    def named(cls, number: int) -> str:
+        """The name of a part; no two parts have one."""
+        return f"{number:04}.part"
 
 
 class Manifest(BaseModel):
@@ -80,7 +87,7 @@ def write_parts(store: StoreReader, key: str, to: Path, size: int = PART_BYTES) 
     make_folder(folder)
     parts = []
     for number, at in enumerate(range(0, len(content), size)):
-        piece, name = content[at : at + size], f"{number:04}.part"
+        piece, name = content[at : at + size], CutPart.named(number)
         write_atomically(folder / name, piece)
         parts.append(CutPart(name=name, size=len(piece), digest=_digest(piece)))
     spec = (read_bytes(store.folder(key) / SPEC) or b"").decode("ascii")
@@ -97,30 +104,32 @@ def folders_of_parts(place: Path) -> Iterator[Path]:
             yield folder
 
 
-def take_parts(folder: Path, store: RunStore) -> bool:
+Unfit = Callable[[bytes, bytes], str]
+"""What is wrong with a checkpoint, its second argument, for the specification; empty: nothing."""
+
+
+def take_parts(folder: Path, store: RunStore, unfit: Unfit) -> bool:
     """Put the checkpoint in a folder of parts into the store; False if the store is as far.
 
     A finished run is kept, and so is a checkpoint of as many epochs or more. StoreError for parts
-    that are not whole, and where the run is being trained.
+    that are not whole or ``unfit``, and where the run is being trained.
     """
     manifest = _manifest(folder)
     key, content = manifest.run, _joined(folder, manifest)
     if manifest.epochs != _epochs(folder / MANIFEST, content):
         raise damaged(folder / MANIFEST, "states other epochs than its parts have", "the same")
     spec = manifest.spec.encode("utf-8")
-    if digest(parse_json(folder / MANIFEST, spec)) != key:
+    if not spec.isascii() or digest(parse_json(folder / MANIFEST, spec)) != key:
         raise damaged(folder / MANIFEST, "its specification is of another run", f"that of {key}")
+    if why := unfit(spec, content):
+        raise damaged(folder, why, f"a checkpoint of run {key}", "export the run again")
     with store.lock(key) as held:
         if not held:
-            raise StoreError(
-                f"{store.folder(key)}: the run is being trained by another process\n"
-                "  to do: wait until it has ended, or end it"
-            )
+            raise busy(store, key)
         if store.committed(key) is not None:
             return False
         place = make_run_folder(store.root, key, store.prepare())
-        here = read_bytes(place / CHECKPOINT, LARGEST)
-        if here is not None and _epochs(place / CHECKPOINT, here) >= manifest.epochs:
+        if _epochs_here(place / CHECKPOINT) >= manifest.epochs:
             return False
         write_atomically(place / SPEC, spec)
         write_atomically(place / CHECKPOINT, content)
@@ -142,31 +151,40 @@ def _joined(folder: Path, manifest: Manifest) -> bytes:
     """All parts in their order, each compared with its digest."""
     if not is_folder(folder) or sum(part.size for part in manifest.parts) > LARGEST:
         raise damaged(folder, "is too large", f"at most {LARGEST:,} bytes", "export it again")
-    pieces = []
-    for part in manifest.parts:
+    content = bytearray()
+    for number, part in enumerate(manifest.parts):
         path = folder / part.name
+        if part.name != CutPart.named(number):
+            raise damaged(path, "is not the next part", CutPart.named(number), "export it again")
         piece = read_bytes(path, part.size)
         if piece is None:
             raise damaged(path, "is missing", "every part", "bring this part too")
         if _digest(piece) != part.digest:
             what = "is damaged, or of another checkpoint"
             raise damaged(path, what, f"the SHA-256 {part.digest}", "bring this part again")
-        pieces.append(piece)
-    content = b"".join(pieces)
+        content += piece
     if _digest(content) != manifest.digest:
         raise damaged(folder, "its parts are mixed", "those of one export", "export it again")
-    return content
+    return bytes(content)
+
+
+def _epochs_here(path: Path) -> int:
+    """How many epochs a checkpoint of the store has; -1 without one, or if it is damaged."""
+    content = read_bytes(path, LARGEST)
+    with suppress(StoreError):
+        return -1 if content is None else _epochs(path, content)
+    return -1
 
 
 def _epochs(path: Path, content: bytes) -> int:
     """How many epochs a checkpoint has, in its header alone."""
     try:
         length = int.from_bytes(content[:8], "little")
-        header = json.loads(content[8 : 8 + length])
+        header = json.loads(content[8 : 8 + min(length, LARGEST_HEADER)])
         return len(json.loads(header["__metadata__"]["state"])["history"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged(path, "is not a checkpoint", "a checkpoint of a training") from error
 
 
-def _digest(data: bytes) -> str:
+def _digest(data: bytes | bytearray) -> str:
     return hashlib.sha256(data).hexdigest()

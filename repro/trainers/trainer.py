@@ -224,6 +224,10 @@ class Trainer(ABC, Generic[S]):
         """Where a run is trained, of what is offered."""
         return offered
 
+    def unfit_checkpoint(self, run: RunSpec, content: bytes) -> str:
+        """Why a file from elsewhere is not a checkpoint of a run; empty where it is."""
+        return "is of a trainer whose checkpoints do not move"
+
     def forget_peak(self, device: Device) -> None:
         """Let the peak of memory be that from now on."""
         forget_peak_memory()

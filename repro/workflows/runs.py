@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.registry.claim_log import ClaimLog
@@ -16,7 +19,7 @@ from repro.store.places import LEDGER
 from repro.store.run_store import OutputStore, RunStore, copy_run
 from repro.store.sealed import MARKER, exists, is_folder, make_folder, noting_damage
 from repro.store.unfinished import PART_BYTES, folders_of_parts, take_parts, write_parts
-from repro.trainers.run import PlannedRun
+from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import trainer_of
 
@@ -91,6 +94,8 @@ def export_runs(
     if target.root.resolve() == store.root.resolve():
         raise StoreUnreachableError(f"{to}: is the store itself\n  to do: give another folder")
     target.prepare()
+    for claim_id, scale in _ledgers(store, claims):  # first: another history refuses all
+        ClaimLog(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
     copied = there = unfinished = 0
     for key, measurements in _chosen(store, claims).items():
         if not store.committed(key):
@@ -99,8 +104,6 @@ def export_runs(
             copied += 1
         else:
             there += 1
-    for claim_id, scale in _ledgers(store, claims):
-        ClaimLog(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
     return Exported(copied, there, unfinished)
 
 
@@ -132,8 +135,22 @@ def import_runs(store: RunStore, source: Path) -> Exported:
             f"{source}: holds no runs\n  expected: a store, or parts of unfinished runs\n"
             "  to do: name the folder that `repro runs export` wrote"
         )
-    taken = sum(take_parts(folder, store) for folder in found)
+    taken = sum(take_parts(folder, store, _unfit) for folder in found)
     return Exported(0, len(found) - taken, 0, taken)
+
+
+def _unfit(spec: bytes, content: bytes) -> str:
+    """Why a checkpoint is none of the run that a specification names; its code is not imported."""
+    document = json.loads(spec)
+    training = document.get("training") if isinstance(document, dict) else None
+    if isinstance(training, dict) and "trainer" in training:
+        return "is of a trainer whose checkpoints do not move"
+    try:
+        named = {k: v for k, v in document.items() if k != "schema"}
+        run = RunSpec.model_validate_json(json.dumps(named))
+    except ValidationError as error:
+        return f"has no specification of a run ({error.errors()[0]['msg']})"
+    return trainer_of(run.training).unfit_checkpoint(run, content)
 
 
 def _chosen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from repro.digest import digest
 from repro.errors import ReproError, StoreError
 from repro.store import unfinished as parts
 from repro.store.run_store import RunStore
 from repro.store.sealed import seal
+from repro.trainers.language_model.checkpoint import load_checkpoint, save_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.training import train
 from repro.trainers.run import RunSpec
@@ -23,6 +26,7 @@ from tests.trainers import small
 
 CPU = torch.device("cpu")
 RUN = small.run(small.MOS, small.rich_recipe(batch_size=12))
+OTHER = small.run(small.SOFTMAX, small.rich_recipe(batch_size=12))
 
 
 class KilledError(Exception):
@@ -128,7 +132,12 @@ def damage(folder: Path) -> None:
 def mix(folder: Path) -> None:
     """Two parts of one size change places, and the manifest says so."""
     document = json.loads((folder / parts.MANIFEST).read_text())["parts"]
-    changed_manifest(folder, parts=[document[1], document[0], *document[2:]])
+    first, second, *others = ({**part} for part in document)
+    first["digest"], second["digest"] = second["digest"], first["digest"]
+    changed_manifest(folder, parts=[first, second, *others])
+    one, other = ((folder / name).read_bytes() for name in ("0000.part", "0001.part"))
+    (folder / "0000.part").write_bytes(other)
+    (folder / "0001.part").write_bytes(one)
 
 
 def lead_out(folder: Path) -> None:
@@ -143,6 +152,52 @@ def link(folder: Path) -> None:
 
 def other_run(folder: Path) -> None:
     changed_manifest(folder, run="f" * 64)
+
+
+def cut(folder: Path, content: bytes, **changes: object) -> None:
+    """Parts of another content, whole by all that the manifest says."""
+    for part in folder.glob("*.part"):
+        part.unlink()
+    (folder / "0000.part").write_bytes(content)
+    sha256 = hashlib.sha256(content).hexdigest()
+    piece = {"name": "0000.part", "size": len(content), "digest": sha256}
+    changed_manifest(folder, parts=[piece], digest=sha256, **changes)
+
+
+def joined(folder: Path) -> bytes:
+    return b"".join(part.read_bytes() for part in sorted(folder.glob("*.part")))
+
+
+def of_another_run(folder: Path) -> None:
+    """The checkpoint of another run, under the manifest of this one."""
+    store = trained(RunStore(folder.parent.parent / "apart"), OTHER, epochs=2)
+    cut(folder, (store.folder(OTHER.key) / parts.CHECKPOINT).read_bytes())
+
+
+def of_another_model(folder: Path) -> None:
+    """A sealed checkpoint of this run, with weights that its model does not have."""
+    checkpoint, _ = load_checkpoint(folder.parent.parent / "begun" / RUN.key[:2] / RUN.key, RUN.key)
+    assert checkpoint is not None
+    renamed = {f"{name}_": each for name, each in checkpoint.weights.items()}
+    place = folder.parent.parent / "renamed"
+    save_checkpoint(checkpoint.model_copy(update={"weights": renamed}), place)
+    cut(folder, (place / parts.CHECKPOINT).read_bytes())
+
+
+def text_for_epochs(folder: Path) -> None:
+    state = json.dumps({"history": "x" * 99})
+    header = json.dumps({"__metadata__": {"state": state}}).encode()
+    cut(folder, len(header).to_bytes(8, "little") + header, epochs=99)
+
+
+def repeated(folder: Path) -> None:
+    document = json.loads((folder / parts.MANIFEST).read_text())["parts"]
+    changed_manifest(folder, parts=document[:1] * 3)
+
+
+def no_run(folder: Path) -> None:
+    spec = json.dumps({"training": {"anything": 1}})
+    changed_manifest(folder, spec=spec, run=digest(json.loads(spec)))
 
 
 def other_epochs(folder: Path) -> None:
@@ -163,6 +218,11 @@ def unsealed(folder: Path) -> None:
         (lead_out, "manifest.json: parts.0.name"),
         (link, "0001.part: "),
         (other_run, "its specification is of another run"),
+        (of_another_run, f"has a checkpoint of run {OTHER.key}"),
+        (of_another_model, "has a checkpoint with the weights of another model"),
+        (text_for_epochs, "is not a whole checkpoint"),
+        (repeated, "is not the next part"),
+        (no_run, "has no specification of a run"),
         (other_epochs, "states other epochs than its parts have"),
         (unsealed, "manifest.json: has the digest"),
     ],
@@ -195,6 +255,39 @@ def test_finished_runs_are_imported_from_a_store(begun: RunStore, tmp_path: Path
     other = RunStore(tmp_path / "other")
     found = [import_runs(other, tmp_path / "exported") for _ in range(2)]
     assert [(each.copied, each.there) for each in found] == [(1, 0), (0, 1)]
+
+
+def test_a_finished_run_is_not_imported_over_one_that_is_being_trained(
+    begun: RunStore, tmp_path: Path
+) -> None:
+    trained(begun)
+    other = RunStore(tmp_path / "other")
+    with other.lock(RUN.key), pytest.raises(StoreError, match="is being trained"):
+        import_runs(RunStore(other.root), begun.root)
+    assert other.committed(RUN.key) is None
+
+
+def test_what_a_killed_process_left_is_replaced_by_a_finished_run(
+    begun: RunStore, tmp_path: Path
+) -> None:
+    """Files that were written before the record are no part of the run that arrives."""
+    trained(begun)
+    other = RunStore(tmp_path / "other")
+    place = other.working_folder(RUN)
+    for name in ("history.jsonl", "weights.safetensors", "provenance.json"):
+        (place / name).write_bytes(b"left")
+    assert import_runs(other, begun.root).copied == 1
+    other.check(RUN.key)
+    assert other.provenance(RUN.key) == begun.provenance(RUN.key)
+
+
+def test_a_damaged_checkpoint_is_replaced_by_a_whole_one(
+    begun: RunStore, folder: Path, tmp_path: Path
+) -> None:
+    other = RunStore(tmp_path / "other")
+    (other.working_folder(RUN) / parts.CHECKPOINT).write_bytes(b"damaged")
+    assert import_runs(other, folder).parts == 1
+    trained(other)
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

@@ -182,6 +182,28 @@ def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str 
     return checkpoint, None
 
 
+def unfit(content: bytes, run_key: str, weights: Mapping[str, Tensor] | None) -> str:
+    """Why a file's content from elsewhere is not a checkpoint of this run; empty where it is.
+
+    ``weights`` are those of its model, by name, where they are known: shapes and types must agree.
+    """
+    try:
+        checkpoint = _read(content)
+    except _DAMAGE as error:
+        return f"is not a whole checkpoint ({str(error).partition(chr(10))[0]})"
+    if checkpoint.run_key != run_key:
+        return f"has a checkpoint of run {checkpoint.run_key}"
+    if weights is None:
+        return ""
+    expected = {name: (each.shape, each.dtype) for name, each in weights.items()}
+    found = {name: (each.shape, each.dtype) for name, each in checkpoint.weights.items()}
+    shapes = {name: each.shape for name, each in weights.items()}
+    others = {**checkpoint.average, **checkpoint.best}
+    if found == expected and all(shapes.get(name) == each.shape for name, each in others.items()):
+        return ""
+    return "has a checkpoint with the weights of another model"
+
+
 def _read(content: bytes) -> Checkpoint:
     """The checkpoint in a file's content; one of ``_DAMAGE`` if it is not whole."""
     tensors = load(content)  # it has looked at the length of the header

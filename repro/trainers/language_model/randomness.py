@@ -13,6 +13,7 @@ of torch's own layers draw from the global generator: modules say the distributi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -106,6 +107,9 @@ class Ahead:
 @cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_name_prefix="drawing")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of the threads
 
 
 Distribution = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]

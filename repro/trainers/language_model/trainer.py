@@ -134,6 +134,17 @@ class Networks(Trainer[Any]):
     def try_out(self, spec: Any) -> None:
         self.networks().build(spec)
 
+    def unfit_checkpoint(self, run: RunSpec, content: bytes) -> str:
+        """What is wrong in the file, or for the model; one with third-party parts is not built."""
+        import torch  # noqa: PLC0415 - a plan needs none
+
+        from repro.trainers.language_model.checkpoint import unfit  # noqa: PLC0415 - torch
+
+        if self.others_code(self.Spec.of(run)):
+            return unfit(content, run.key, None)
+        with torch.device("meta"):
+            return unfit(content, run.key, self.networks().build(self.Spec.of(run)).state_dict())
+
     def forget_peak(self, device: Device) -> None:
         forget_peak(device)
 
