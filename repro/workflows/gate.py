@@ -18,7 +18,6 @@ from repro.judging.document import Document
 from repro.judging.registration import registration_part, undecided
 from repro.registry.registry import Registry
 from repro.specs.claim import Claim
-from repro.store.run_store import RunStore
 from repro.workflows.verify import Options, verify_claims, with_seeds_due, write_report
 
 
@@ -119,7 +118,17 @@ def _declared_late(claim: Claim, options: Options) -> bool:
 
 def _late(claim: Claim, document: Document, options: Options) -> str:
     """What came too late, an edit or the whole claim, and what makes it another try."""
-    registration, last = document.registration, _last_seed(claim, options.store)
+    # the largest seed of a run of its arms that is there; -1 where none is
+    firsts = ((arm, claim.arms[arm].first_seed) for arm in claim.trained)
+    numbers = (
+        (arm, number)
+        for arm, first in firsts
+        for number in claim.seeds.values or range(first, first + _most(claim))
+    )
+    there = (
+        number for arm, number in numbers if options.store.committed(claim.run(arm, number).key)
+    )
+    registration, last = document.registration, max(there, default=-1)
     fresh = f"give each arm `first_seed: {last + 1}` or more"
     if claim.seeds.values is not None:
         fresh = "name other seeds in `values`"
@@ -136,18 +145,6 @@ def _late(claim: Claim, document: Document, options: Options) -> str:
         f"{said}, up to seed {last}: {fresh}, and the claim another id, for by now this one has "
         "looked at them"
     )
-
-
-def _last_seed(claim: Claim, store: RunStore) -> int:
-    """The largest seed of a run of its arms that is there; -1 where none is."""
-    firsts = ((arm, claim.arms[arm].first_seed) for arm in claim.trained)
-    numbers = (
-        (arm, number)
-        for arm, first in firsts
-        for number in claim.seeds.values or range(first, first + _most(claim))
-    )
-    there = (number for arm, number in numbers if store.committed(claim.run(arm, number).key))
-    return max(there, default=-1)
 
 
 def _word(document: Document, *, futile: bool) -> tuple[Word, str]:
