@@ -75,7 +75,7 @@ class OnGpu(torch.Tensor):
     """The tensor of the CPU."""
     memory: ClassVar[float] = math.inf
     held: ClassVar[int] = 0
-    """Bytes of all that live, a view counted as a tensor of its own."""
+    """Bytes of all that live; a view counts as one more tensor."""
 
     @staticmethod
     def __new__(cls, inner: Tensor) -> Self:

@@ -97,8 +97,8 @@ def make_tasks(
     """The tasks, the longest first.
 
     ``auto`` is ``processes`` on a CPU and where MPS shares a GPU, else ``batched`` on a GPU, and
-    ``say`` is told so; so are the engines that only do tasks elsewhere. Runs that take GPUs of
-    their own share no model on one.
+    ``say`` is told so; so are the engines that only do tasks elsewhere. Runs that take whole
+    GPUs share no model on one.
     """
     chosen = engine not in DECLARED
     shared = pool.device == "cuda" and own_gpus(todo) is None

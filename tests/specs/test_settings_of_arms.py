@@ -1,4 +1,4 @@
-"""A measurement that is taken of one arm with settings of that arm's own."""
+"""A measurement that is taken of one arm with settings of that arm alone."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ WithGpu = Callable[[], AbstractContextManager[Any]]
 
 @pytest.fixture(params=["simulated", pytest.param("real", marks=pytest.mark.gpu)])
 def with_gpu(request: pytest.FixtureRequest) -> WithGpu:
-    """Gives the block in which there is a GPU: a simulated one, and the machine's own."""
+    """Gives the block in which there is a GPU: a simulated one, and that of the machine."""
     return simulated_gpu if request.param == "simulated" else nullcontext
 
 

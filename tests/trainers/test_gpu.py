@@ -96,7 +96,7 @@ def test_a_checkpoint_begun_on_the_gpu_ends_on_the_cpu(with_gpu):
 def test_every_measurement_finds_the_number_of_the_cpu(with_gpu):
     """The claim is the one that a real GPU is tried with; what is counted is exact in simulation.
 
-    Counts alone, and the rows of theirs that are kept, are a measurement of their own.
+    Counts alone, and the rows of theirs that are kept, are another measurement.
     """
     (run,) = trained(CPU, small.rich_recipe(batch_size=12), small.MOS)[:1]
     tokens = {"train": 600, "valid": 120, "test": 2010}

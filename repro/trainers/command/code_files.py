@@ -102,13 +102,11 @@ def run_by(spec: CommandTraining) -> Iterator[Path]:
 
 
 def _may_run(path: Path) -> bool:
-    return is_file(path) and not _by_path(path)
-
-
-def _by_path(program: Path) -> bool:
-    real = resolved(program)
+    if not is_file(path):
+        return False
+    real = resolved(path)
     found = shutil.which(real.name)
-    return real in {resolved(Path(each)) for each in (found, sys.executable) if each}
+    return real not in {resolved(Path(each)) for each in (found, sys.executable) if each}
 
 
 def _is_code(path: Path) -> bool:
@@ -125,7 +123,11 @@ def _linked_code(folder: Path) -> Iterator[Path]:
         yield from (
             each for each in files if each.is_symlink() and is_file(each) and _is_code(each)
         )
-        inside[:] = [each for each in inside if each[0] != "." and not _is_venv(parent, each)]
+        inside[:] = [
+            each
+            for each in inside
+            if each[0] != "." and not is_file(Path(parent, each, "pyvenv.cfg"))
+        ]
         looked += len(inside) + len(names)
         if looked > MOST_LOOKED_AT:
             return
@@ -135,10 +137,6 @@ def _holds_code(folder: Path) -> bool:
     with suppress(OSError):
         return any(each.suffix.lower() in SOURCES for each in folder.iterdir())
     return False
-
-
-def _is_venv(parent: str, name: str) -> bool:
-    return is_file(Path(parent, name, "pyvenv.cfg"))
 
 
 def changed(spec: CommandTraining) -> str:
