@@ -157,10 +157,8 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
     style: dict[str, object] = {"style": line.style} if line.style else {}
     style |= {"unseeded": True} if new.unseeded else {}
     program = {"command": line.words, **style, "files": line.files(new.out), "results": results}
-    # the store knows a claim by its id, and takes another one with that id for a later edit
-    own = hashlib.sha256(f"{new.out.resolve()}\n{new.command}".encode()).hexdigest()[:4]
     draft = Draft(
-        id=f"{better}_{name}_{own}",
+        id=f"{better}_{name}_{_own_mark(new)}",
         title=f"The changed program has a {better} {measure} than the baseline"[:200],
         own=new.own,
         head=HEAD,
@@ -177,6 +175,14 @@ def _from_command(new: NewClaim, better: Better) -> Drafts:
         configuration={"trainer": "command", **program},
     )
     return Drafts({f"{better}_{name}.claim.yaml": claim_text(draft)}, said=said)
+
+
+def _own_mark(new: NewClaim) -> str:
+    """What tells the claim from those of other folders and programs with the same measurement.
+
+    The store knows a claim by its id, and takes another one with that id for a later edit.
+    """
+    return hashlib.sha256(f"{new.out.resolve()}\n{new.command}".encode()).hexdigest()[:4]
 
 
 def _left(

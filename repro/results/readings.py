@@ -101,19 +101,7 @@ def value_of(cell: str, spec: ValueBounds | None = None) -> float | Words:
     did not get there in it.
     """
     if cell.startswith(">"):
-        censored_at = None if spec is None else spec.censored_at
-        if censored_at is None:
-            mistake = f"'{short(cell)}' is censored, and the claim declares no budget"
-            return (
-                mistake,
-                "a finite number",
-                "add `censored: {at: ..., why: ...}` to the measurement",
-            )
-        if number_in(cell[1:].strip()) == censored_at:
-            return float(censored_at)
-        mistake = f"'{short(cell)}' is censored, and the budget of the claim is {censored_at:g}"
-        advice = f"write >{censored_at:g} for a run that did not get there in its budget"
-        return mistake, f"a finite number, or >{censored_at:g}", advice
+        return _censored_value(cell, None if spec is None else spec.censored_at)
     number = number_in(cell)
     if number is None:
         text = f"'{short(cell)}' is not a finite number" if cell else EMPTY
@@ -128,6 +116,17 @@ def value_of(cell: str, spec: ValueBounds | None = None) -> float | Words:
         f"0, or a size from {SMALLEST:g} to {LARGEST:g}",
         f"correct it, or write every value in a {unit} unit",
     )
+
+
+def _censored_value(cell: str, censored_at: float | None) -> float | Words:
+    if censored_at is None:
+        mistake = f"'{short(cell)}' is censored, and the claim declares no budget"
+        return mistake, "a finite number", "add `censored: {at: ..., why: ...}` to the measurement"
+    if number_in(cell[1:].strip()) == censored_at:
+        return float(censored_at)
+    mistake = f"'{short(cell)}' is censored, and the budget of the claim is {censored_at:g}"
+    advice = f"write >{censored_at:g} for a run that did not get there in its budget"
+    return mistake, f"a finite number, or >{censored_at:g}", advice
 
 
 def time_of(cell: str) -> tuple[str, float] | None:

@@ -185,13 +185,21 @@ class Dispatch:
         if slots is not None and self._engine.workers_differ:
             self._backlog = parted(self._backlog, free)
         for _ in range(min(max(0, free), len(self._backlog))):
-            wait = self._budget is not None and self._budget.left > 0 and bool(self._pending)
-            fits = (n for n, task in enumerate(self._backlog) if self._fits(task))
-            later = (n for n, task in enumerate(self._backlog) if self._carried(task))
-            index = next(fits, next(later, None if wait else 0))
-            if (task := (None if index is None else self._backlog.pop(index))) is None:
+            if (task := self._next()) is None:
                 break
             self._give_out(task)
+
+    def _next(self) -> Task | None:
+        """The next task of the backlog; None while it is not known whether any fits in the budget.
+
+        The first that ends in time, else one that can be taken up again; and what never will, to
+        be refused.
+        """
+        wait = self._budget is not None and self._budget.left > 0 and bool(self._pending)
+        fits = (n for n, task in enumerate(self._backlog) if self._fits(task))
+        later = (n for n, task in enumerate(self._backlog) if self._carried(task))
+        index = next(fits, next(later, None if wait else 0))
+        return None if index is None else self._backlog.pop(index)
 
     def _fits(self, task: Task) -> bool:
         return self._budget is None or self._estimate(self._budget, task) <= self._budget.left

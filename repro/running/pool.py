@@ -124,14 +124,7 @@ class ProcessPool(Engine):
                 raise RuntimeError("the pool was shut down")
             self._jobs.put(_Job(future, (fn, args, kwargs)))
             if len(self._threads) < self.workers:
-                environment = (
-                    self._environment
-                    if not self._gpus
-                    else {
-                        **self._environment,
-                        "CUDA_VISIBLE_DEVICES": self._gpus[len(self._threads) % len(self._gpus)],
-                    }
-                )
+                environment = self._environment_of(len(self._threads))
                 thread = threading.Thread(target=self._serve, args=(environment,), daemon=True)
                 self._threads.append(thread)
                 thread.start()
@@ -142,11 +135,7 @@ class ProcessPool(Engine):
         with self._lock:
             self._closed = True
             if cancel_futures:
-                with suppress(queue.Empty):
-                    while True:
-                        job = self._jobs.get_nowait()
-                        if job is not None:
-                            job.future.cancel()
+                self._cancel()
             for _ in self._threads:
                 self._jobs.put(None)
         if wait:
@@ -187,6 +176,22 @@ class ProcessPool(Engine):
                 self._ended[future] = error
                 child.kill()
 
+    def _cancel(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                job = self._jobs.get_nowait()
+                if job is not None:
+                    job.future.cancel()
+
+    def _environment_of(self, worker: int) -> Mapping[str, str]:
+        """What is added to the environment of this worker, and of those that take its place."""
+        if not self._gpus:
+            return self._environment
+        return {
+            **self._environment,
+            "CUDA_VISIBLE_DEVICES": self._gpus[worker % len(self._gpus)],
+        }
+
     def _serve(self, environment: Mapping[str, str]) -> None:
         """The thread of one worker."""
         # A worker inherits this: Ctrl-C is for the parent alone, also before it can ignore it.
@@ -204,11 +209,7 @@ class ProcessPool(Engine):
         while len(statuses) < self._attempts and not self._terminated:
             try:
                 child = child or _Child(environment)
-                with self._lock:
-                    self._children.add(child)
-                    self._serving[job.future] = child
-                if self._terminated:
-                    child.kill()
+                self._assign(job, child)
                 done, value = child.call(job.call)
             except _DiedError as death:
                 if child is not None:
@@ -237,6 +238,14 @@ class ProcessPool(Engine):
         if self._terminated or not statuses:
             return BrokenExecutor("the pool was terminated")
         return WorkerLostError(_describe(statuses), killed=statuses[-1] == -signal.SIGKILL)
+
+    def _assign(self, job: _Job, child: _Child) -> None:
+        """Say which child works on a call."""
+        with self._lock:
+            self._children.add(child)
+            self._serving[job.future] = child
+        if self._terminated:
+            child.kill()
 
     def _forget(self, child: _Child) -> None:
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from repro.judging.document import FEW_SEEDS, Document, PublishedPart, Result
 from repro.judging.document_parts import (
     DesignPart,
+    FamilyPart,
     LevelPart,
     RegistrationPart,
     ReplicationPart,
@@ -154,26 +155,7 @@ def _replication_table(
     result = lookups.result_of(document, printed.expectation)
     in_units = result is not None and result.scale == r.scale
     digits = (lookups.digits_of if in_units else lookups.measured_digits)(document, result)
-    pooled = fmt.effect(r.pooled, r.scale, digits)
-    ends = fmt.ends(r.pooled_low, r.pooled_high, r.scale, digits)
-    rows = (
-        *_effects(r, digits),
-        *_measures(r, digits),
-        *(
-            (
-                (
-                    "Both studies together",
-                    f"{pooled} ({ends})",
-                    "The best estimate, if both measure the same effect.",
-                ),
-                (
-                    "Do the two differ?",
-                    f"Q = {fmt.significant(r.q)}, {fmt.p_value(r.q_p)}",
-                    "Small p: they differ by more than scatter, so do not put them together.",
-                ),
-            )
-        ),
-    )
+    rows = (*_effects(r, digits), *_measures(r, digits), *_together(r, digits))
     columns = (Column("Measure"), Column("Value", "number"), Column("What it means"))
     caption = (
         f"{lookups.title_of(document, printed.expectation)}: does it repeat what the paper found?"
@@ -224,6 +206,17 @@ def _multiple(r: ReplicationPart) -> str:
     ratio = fmt.significant(r.effect_ratio)
     ends = (r.effect_ratio_low, r.effect_ratio_high)
     return ratio if ends == (None, None) else f"{ratio} ({fmt.ends(*ends, 'number', 0)})"
+
+
+def _together(r: ReplicationPart, digits: int) -> tuple[Row, ...]:
+    pooled = fmt.effect(r.pooled, r.scale, digits)
+    ends = fmt.ends(r.pooled_low, r.pooled_high, r.scale, digits)
+    return (
+        ("Both studies together", f"{pooled} ({ends})",
+         "The best estimate, if both measure the same effect."),
+        ("Do the two differ?", f"Q = {fmt.significant(r.q)}, {fmt.p_value(r.q_p)}",
+         "Small p: they differ by more than scatter, so do not put them together."),
+    )  # fmt: skip
 
 
 def design(document: Document) -> tuple[Block, ...]:
@@ -325,6 +318,10 @@ def family(document: Document) -> tuple[Block, ...]:
     why = f" Why they are one family: {part.why}" if part.why else ""
     many = fmt.number_of(len(part.members), "claim")
     text = f"This claim is judged together with others, {many} in all, by {name}. {good}{why}"
+    return (Paragraph(text), _members(document, part, name))
+
+
+def _members(document: Document, part: FamilyPart, name: str) -> TableBlock:
     letter, shown = ("e", fmt.e_value) if part.method == "e_bh" else ("p", fmt.bare_p)
     rows = []
     for member in part.members:
@@ -334,7 +331,4 @@ def family(document: Document) -> tuple[Block, ...]:
         judged = "judged" if member.judged else "not yet judged"
         rows.append((f"{member.claim}{this}", judged, *cells))
     columns = (*texts("Claim", "State"), *numbers(letter, f"{letter} in the family"))
-    return (
-        Paragraph(text),
-        TableBlock(f"{part.name}: {letter} alone, and by {name}", columns, tuple(rows)),
-    )
+    return TableBlock(f"{part.name}: {letter} alone, and by {name}", columns, tuple(rows))

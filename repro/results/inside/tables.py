@@ -54,20 +54,20 @@ def _database(
             opened.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
             opened.execute("PRAGMA trusted_schema = OFF")
             opened.execute("PRAGMA query_only = ON")
-            # views, and tables that a module makes
-            kinds = opened.execute("SELECT name, type, sql FROM sqlite_master")
-            views = {
-                name
-                for name, kind, text in kinds
-                if kind == "view"
-                or (kind == "table" and str(text).upper().startswith("CREATE VIRTUAL"))
-            }
+            views = {name for name, _ in _others(opened)}
             for name in views.intersection(tables):
                 raise _refused(tracker, f"its '{name}' is no table of its own")
             yield opened
     except (sqlite3.Error, UnicodeDecodeError) as error:
         mistake = f"cannot be read as a database of {tracker}: {error}"
         raise _refused(tracker, mistake) from error
+
+
+def _others(opened: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """Views, and tables that a module makes."""
+    for name, sort, text in opened.execute("SELECT name, type, sql FROM sqlite_master"):
+        if sort == "view" or (sort == "table" and str(text).upper().startswith("CREATE VIRTUAL")):
+            yield name, sort
 
 
 def _refused(tracker: str, mistake: str) -> Refused:
@@ -86,11 +86,7 @@ OF_MLFLOW = ("runs", "params", "metrics", "tags", "experiments")
 def mlflow(parts: Mapping[str, bytes], folder: Path) -> Any:
     """The runs in the order in which they were begun, and those that were deleted."""
     with _database(parts, folder, "MLflow", OF_MLFLOW) as opened:
-        said: dict[Any, dict[str, Any]] = defaultdict(dict)
-        for table in ("params", "tags"):
-            for run, key, value in opened.execute(f"SELECT run_uuid, key, value FROM {table}"):  # noqa: S608
-                said[run][f"{table}.{key}"] = value
-        points = _points(opened)
+        said, points = _said(opened), _points(opened)
         refuse_many({name for each in (*said.values(), *points.values()) for name in each})
         runs, deleted = [], []
         for run, name, status, experiment, stage in opened.execute(
@@ -115,10 +111,22 @@ def _points(opened: sqlite3.Connection) -> dict[Any, dict[str, list[Any]]]:
     ):
         if not isinstance(value, int | float) or not isinstance(step, int):
             raise Refused(f"'{str(value)[:40]}' is no number of run {run}")
-        # the database keeps an infinite number as the largest float there is
-        lost = is_nan or abs(value) >= sys.float_info.max
-        points[run][str(key)].append((step, None if lost else float(value)))
+        points[run][str(key)].append((step, None if is_nan else _stored(value)))
     return points
+
+
+def _stored(value: float) -> float | None:
+    """A number of the database, which keeps an infinite one as the largest float there is."""
+    return None if abs(value) >= sys.float_info.max else float(value)
+
+
+def _said(opened: sqlite3.Connection) -> dict[Any, dict[str, Any]]:
+    """Parameters and tags of every run."""
+    found: dict[Any, dict[str, Any]] = defaultdict(dict)
+    for table in ("params", "tags"):
+        for run, key, value in opened.execute(f"SELECT run_uuid, key, value FROM {table}"):  # noqa: S608
+            found[run][f"{table}.{key}"] = value
+    return found
 
 
 OF_TRACKIO = ("metrics", "configs")
@@ -142,8 +150,7 @@ def trackio(parts: Mapping[str, bytes], folder: Path) -> Any:
             named.setdefault(run, name)
         fields: dict[str, dict[str, Any]] = {}
         configs = f"SELECT {key}, run_name, config FROM configs ORDER BY id"  # noqa: S608
-        there = opened.execute("PRAGMA table_info(configs)").fetchall()
-        for run, name, values in opened.execute(configs) if there else ():
+        for run, name, values in opened.execute(configs) if _has_configs(opened) else ():
             config = _object(values)
             said = {f"config.{key}": value for key, value in settings(config).items()}
             fields[run] = {**said, "name": name, "group": config.get("_Group")}
@@ -152,6 +159,10 @@ def trackio(parts: Mapping[str, bytes], folder: Path) -> Any:
             [run, fields.get(run) or {"name": named[run]}, rows[run]]
             for run in dict.fromkeys((*fields, *rows))
         ]
+
+
+def _has_configs(opened: sqlite3.Connection) -> bool:
+    return bool(opened.execute("PRAGMA table_info(configs)").fetchall())
 
 
 def _key(opened: sqlite3.Connection) -> str:
