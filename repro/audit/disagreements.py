@@ -137,10 +137,7 @@ def pooled(entry: Pooled) -> Audited:
     details: dict[str, Value] = {"n": n + 1}
     if entry.run is not None:
         run = _span(entry.run.value)
-        expected = (
-            ((n * part_mean[0] + run[0]) / (n + 1), (n * part_mean[1] + run[1]) / (n + 1)),
-            _sd_with(part_mean, part_sd, run, n),
-        )
+        expected = _mean_with(part_mean, run, n), _sd_with(part_mean, part_sd, run, n)
         mean_fits, sd_fits = _common([mean, expected[0]]), _common([sd, expected[1]])
         fits = mean_fits and sd_fits
         details |= {"mean_expected": expected[0], "sd_expected": expected[1]}
@@ -242,6 +239,10 @@ def _common(spans: Sequence[Span]) -> bool:
     """Whether some number lies inside all of them; a shared end is none."""
     low, high = max(low for low, _ in spans), min(high for _, high in spans)
     return low < high - ROUND_OFF * max(abs(low), abs(high))
+
+
+def _mean_with(mean: Span, run: Span, n: int) -> Span:
+    return (n * mean[0] + run[0]) / (n + 1), (n * mean[1] + run[1]) / (n + 1)
 
 
 def _sd_with(mean: Span, sd: Span, run: Span, n: int) -> Span:

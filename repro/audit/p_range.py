@@ -81,9 +81,7 @@ def _extreme(arrays: _Arrays, distance: Floats, side: int) -> Floats:
     end = 0 if side < 0 else 1
     a, b = arrays.sd_a[:, end], arrays.sd_b[:, end]
     if arrays.test == "student":
-        df = arrays.n_a + arrays.n_b - 2
-        pooled = np.hypot(a * np.sqrt((arrays.n_a - 1) / df), b * np.sqrt((arrays.n_b - 1) / df))
-        return _tail(distance, pooled * np.sqrt(1 / arrays.n_a + 1 / arrays.n_b), df)
+        return _student_tail(distance, a, b, arrays.n_a, arrays.n_b)
     if arrays.test == "paired":
         apart = np.maximum(arrays.sd_a[:, 0] - arrays.sd_b[:, 1], 0)
         apart = np.maximum(apart, arrays.sd_b[:, 0] - arrays.sd_a[:, 1])
@@ -113,6 +111,12 @@ def _search(value: Callable[[Floats], Floats], side: int) -> Floats:
         found = values[rows, best]
         shares = left + (right - left) * GRID
     return np.asarray(side * found)
+
+
+def _student_tail(distance: Floats, a: Floats, b: Floats, n_a: Floats, n_b: Floats) -> Floats:
+    df = n_a + n_b - 2
+    pooled = np.hypot(a * np.sqrt((n_a - 1) / df), b * np.sqrt((n_b - 1) / df))
+    return _tail(distance, pooled * np.sqrt(1 / n_a + 1 / n_b), df)
 
 
 def _welch_tail(distance: Floats, a: Floats, b: Floats, n_a: Floats, n_b: Floats) -> Floats:

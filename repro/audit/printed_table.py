@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -58,12 +58,7 @@ def read_table(path: Path) -> tuple[PrintedComparison, ...]:
         advice = "an empty field for what is not printed; quotes around a text with a comma"
         problems.append(Problem(Place(place, record.number), mistake, expected, advice))
     comparisons = [row.comparison(problems) for row in rows]
-    first: dict[str, int] = {}
-    for row in rows:
-        name = row.text("id")
-        if name and first.setdefault(name, row.number) != row.number:
-            mistake = f"the id {name[:50]!r} is that of row {first[name]}"
-            problems.append(row.problem("id", mistake, "an id of its own", "rename one of the two"))
+    problems += _same_ids(rows)
     if problems:
         raise SpecError(_first(problems))
     return tuple(each for each in comparisons if each is not None)
@@ -127,6 +122,15 @@ def _unknown(place: Place, name: str, header: Sequence[str]) -> Problem:
     hint = f"; did you mean {close[0]}?" if close else ""
     mistake = f"unknown column {name[:50]!r}{hint}" if name else "a column without a name"
     return Problem(place, mistake, ", ".join(COLUMNS), "rename or delete the column")
+
+
+def _same_ids(rows: Sequence[_Row]) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for row in rows:
+        name = row.text("id")
+        if name and first.setdefault(name, row.number) != row.number:
+            mistake = f"the id {name[:50]!r} is that of row {first[name]}"
+            yield row.problem("id", mistake, "an id of its own", "rename one of the two")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +201,19 @@ def _number(text: str, check: Callable[[PrintedNumber], PrintedNumber]) -> Print
     return check(PrintedNumber.read(text))
 
 
+def _alpha(text: str) -> float:
+    return check_alpha(_number(text, check_number).value)
+
+
 def _whole(text: str, sort: str, least: int = 0) -> int:
     whole = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
     if not whole or int(text) < least:
         raise ClaimError(f"{text[:MAX_CHARACTERS]!r} is not a {sort}")
     return int(text)
+
+
+def _size(text: str) -> int:
+    return check_size(_whole(text, "whole number of replicates"))
 
 
 def _known(text: str, known: Mapping[str, Any]) -> Any:
@@ -222,10 +234,7 @@ CELLS: Mapping[str, tuple[Callable[[str], Any], str]] = {
         partial(_number, check=check_deviation),
         "a number that is not negative, such as 0.10",
     ),
-    "n": (
-        lambda text: check_size(_whole(text, "whole number of replicates")),
-        "a whole number, at least 2",
-    ),
+    "n": (_size, "a whole number, at least 2"),
     "runs": (
         partial(_whole, sort="whole number of runs", least=1),
         "a whole number, at least 1",
@@ -234,10 +243,7 @@ CELLS: Mapping[str, tuple[Callable[[str], Any], str]] = {
         partial(_number, check=check_probability),
         "a probability, such as 0.03, 2e-15 or <0.001",
     ),
-    "alpha": (
-        lambda text: check_alpha(_number(text, check_number).value),
-        "a level between 0 and 0.5, such as 0.05",
-    ),
+    "alpha": (_alpha, "a level between 0 and 0.5, such as 0.05"),
     "test": (partial(_known, known=SPELT), f"{', '.join(TESTS[:-1])} or {TESTS[-1]}"),
     "tails": (partial(_known, known=TAILS), "1 or 2"),
     "family": (_name, NAME),

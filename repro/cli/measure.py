@@ -151,18 +151,7 @@ def _as_json(found: Measurements) -> str:
 
     document = {
         "values": [_value(each) for each in found.values],
-        "by_context": [
-            {
-                "claim": each.group,
-                "label": each.measurement.label,
-                "of": [each.first, each.second],
-                "difference": each.difference,
-                "standard_error": each.error,
-                "contexts": each.contexts,
-                "seeds": list(each.seeds),
-            }
-            for each in found.comparisons
-        ],
+        "by_context": [_comparison(each) for each in found.comparisons],
         "not_trained": [each.planned.run.key for each in found.untrained],
         "diverged": [each.planned.run.key for each in found.diverged],
         "failed": found.failures,
@@ -181,6 +170,18 @@ def _value(each: Value) -> dict[str, Any]:
         "label": each.measurement.label,
         "value": each.value,
         "details": each.details,
+    }
+
+
+def _comparison(each: Comparison) -> dict[str, Any]:
+    return {
+        "claim": each.group,
+        "label": each.measurement.label,
+        "of": [each.first, each.second],
+        "difference": each.difference,
+        "standard_error": each.error,
+        "contexts": each.contexts,
+        "seeds": list(each.seeds),
     }
 
 

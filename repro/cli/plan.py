@@ -198,14 +198,7 @@ def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
     for each in found.designs:
         with apart(subject(each.claim), stopped):
             say(f"\n{subject(each.claim)}")
-            # what the design of a claim could decide
-            claim = each.claim
-            for part in each.parts:
-                say("\n".join(f"  {line}" for line in _lines(part, claim, found.plan)))
-                if part.refused and claim.forced is not None:
-                    say(f"    refused, but forced: {claim.forced.why}")
-                elif part.refused:
-                    say(f"    refused: {part.refused}")
+            _say_design(each, found.plan)
 
 
 def _say_runs(planned: Plan, price: float | None) -> None:
@@ -244,6 +237,17 @@ def _time(planned: Plan, price: float | None) -> str:
     if price is not None:
         said += f", for {significant(price * planned.worker_hours, 2)} in all"
     return said
+
+
+def _say_design(design: PlannedDesign, planned: Plan) -> None:
+    """What the design of a claim could decide."""
+    claim = design.claim
+    for part in design.parts:
+        say("\n".join(f"  {line}" for line in _lines(part, claim, planned)))
+        if part.refused and claim.forced is not None:
+            say(f"    refused, but forced: {claim.forced.why}")
+        elif part.refused:
+            say(f"    refused: {part.refused}")
 
 
 def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
@@ -304,17 +308,21 @@ def check(
             _say_json(checked, others)
         else:
             for each in checked:
-                if each.ok:
-                    say(f"ok {each.path}: {each.id} ({', '.join(each.scales)})")
-                for problem in each.problems:
-                    say(str(problem), err=True)
-                for stopped in each.stopped:
-                    say_stopped(stopped)
+                _say(each)
             for problem in others:
                 say(str(problem), err=True)
         wrong = [MISTAKES] if others or any(each.problems for each in checked) else []
         if code := gravest([*wrong, *(crash.status for each in checked for crash in each.stopped)]):
             raise typer.Exit(code)
+
+
+def _say(checked: CheckedFile) -> None:
+    if checked.ok:
+        say(f"ok {checked.path}: {checked.id} ({', '.join(checked.scales)})")
+    for problem in checked.problems:
+        say(str(problem), err=True)
+    for stopped in checked.stopped:
+        say_stopped(stopped)
 
 
 def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> None:

@@ -151,10 +151,7 @@ def rank(
         if spectrum is not None:
             _write(spectrum, _npy(found.reduced.values()))
         if figure is not None:
-            from repro.report.rank_figure import rank_svg
-
-            reduced = found.reduced
-            _write(figure, rank_svg(matrix, document, reduced.values(), reduced.least).encode())
+            _write(figure, _svg(matrix, document, found))
     raise typer.Exit(0 if found.control == found.expected else 1)
 
 
@@ -243,6 +240,13 @@ def _refuse_without_spectrum(given: Mapping[str, object]) -> None:
         )
 
 
+def _svg(name: str, document: dict[str, Any], found: Ranks) -> bytes:
+    from repro.report.rank_figure import rank_svg
+
+    reduced = found.reduced
+    return rank_svg(name, document, reduced.values(), reduced.least).encode()
+
+
 def _write(path: Path, content: bytes) -> None:
     from repro.errors import OutputError
     from repro.files import sweep, write_atomically
@@ -278,11 +282,7 @@ def _as_text(name: str, d: dict[str, Any]) -> str:
         lines.append(f"  at a tenth of it: {d['tenth']:,}")
     lines.append(f"  at ten times it: {d['tenfold']:,}")
     lines += [f"  at {threshold}: {count:,}" for threshold, count in d["at"].items()]
-    beyond = ""
-    if d["numpy_threshold"] >= 1:  # as of many rows in half precision
-        largest = f"{d['numpy_threshold']:.3g} of the largest singular value"
-        beyond = f" (it is {largest}: nothing can be above it)"
-    lines.append(f"  by numpy's default threshold: {d['numpy']:,}{beyond}")
+    lines.append(f"  by numpy's default threshold: {d['numpy']:,}{_beyond(d['numpy_threshold'])}")
     if "empirical" in d:
         bound = d["empirical"]
         lines.append(f"  by the empirical bound of {bound['bound']:.6g}: {bound['rank']:,}")
@@ -297,6 +297,13 @@ def _as_text(name: str, d: dict[str, Any]) -> str:
         f"({d['reduction']}): {control['measured']}, {passed}"
     )
     return "\n".join(lines)
+
+
+def _beyond(threshold: float) -> str:
+    """A threshold above every singular value, as numpy's of many rows in half precision."""
+    if threshold < 1:
+        return ""
+    return f" (it is {threshold:.3g} of the largest singular value: nothing can be above it)"
 
 
 def _smooth(d: dict[str, Any], of: str) -> list[str]:
@@ -373,10 +380,14 @@ def _similarity_text(name: Path, document: dict[str, Any]) -> str:
         f"{name}: {document['words']:,} words, vectors of {document['size']:,}",
         f"{'benchmark':<{width}}  {'pairs':>5}  covered  correlation",
     ]
-    for label, each in found.items():
-        value = each["correlation"]
-        shown = "none" if value is None else f"{value:.4f}"
-        lines.append(f"{label:<{width}}  {each['pairs']:>5}  {each['covered']:>7}  {shown:>11}")
+    lines += [
+        f"{label:<{width}}  {each['pairs']:>5}  {each['covered']:>7}  {_number(each):>11}"
+        for label, each in found.items()
+    ]
     if document["mean"] is not None and len(found) > 1:
         lines.append(f"{'mean':<{width}}  {'':>5}  {'':>7}  {document['mean']:>11.4f}")
     return "\n".join(lines)
+
+
+def _number(each: dict[str, Any]) -> str:
+    return "none" if each["correlation"] is None else f"{each['correlation']:.4f}"

@@ -138,12 +138,7 @@ def _verify(
     verified = verify_claims(claims, options)
     verified = replace(verified, stopped=(*stopped, *verified.stopped))
     if options.results is not None and scale is None and claims:
-        # by whose margins the results of a user are judged, where nobody has said
-        claim = claims[0]
-        others = ", ".join(each for each in claim.declared if each != claim.scale)
-        if others:
-            text = f"judged by the margins of the {claim.scale} scale; --scale for {others}"
-            say(f"{claim.id}: {text}", err=True)
+        _say_scale(claims[0])
     for failure in verified.failures:
         say(f"failed: {failure}", err=True)
     for postponed in verified.postponed:
@@ -167,6 +162,14 @@ def _traceback(stopped: Stopped, claims: Sequence[Claim], reports: Path) -> str:
         if stopped.subject == subject(claim):
             return str(reports / claim.id / claim.scale / FAILED)
     return ""
+
+
+def _say_scale(claim: Claim) -> None:
+    """By whose margins a user's own results are judged, where nobody has said."""
+    others = ", ".join(scale for scale in claim.declared if scale != claim.scale)
+    if others:
+        text = f"judged by the margins of the {claim.scale} scale; --scale for {others}"
+        say(f"{claim.id}: {text}", err=True)
 
 
 def _report_verdicts(

@@ -107,13 +107,16 @@ def _over_tasks(draft: Draft) -> list[str]:
 def _difference(draft: Draft) -> list[str]:
     if draft.either_way:
         return ["    kind: difference", "    direction: different  # neither is the baseline"]
-    lines = ["    kind: difference", f"    direction: {draft.better}"]
+    return ["    kind: difference", f"    direction: {draft.better}", *_margin(draft)]
+
+
+def _margin(draft: Draft) -> list[str]:
     if draft.smallest is not None:
         size, why = draft.smallest
-        return [*lines, f"    smallest_effect: {{abs: {size!r}, why: {_value(why, quote=True)}}}"]
+        return [f"    smallest_effect: {{abs: {size!r}, why: {_value(why, quote=True)}}}"]
     if draft.ask:
-        lines += [*(f"    # {line}" for line in MARGIN), '    smallest_effect: {abs: , why: ""}']
-    return lines
+        return [*(f"    # {line}" for line in MARGIN), '    smallest_effect: {abs: , why: ""}']
+    return []
 
 
 def _value(value: Any, *, quote: bool = False) -> str:

@@ -93,8 +93,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         pair, file = (label, baseline), results.table
         asked_here = asked
         if not readable:
-            stem = name if family else name_of(results.path.resolve().stem, before="results")
-            file = f"{stem}_as_compared.csv"
+            file = f"{name if family else _stem(results)}_as_compared.csv"
             text = _tidy_text(results, pair, names, measurement)
             drafts.tables[file] = text
             place = asked.out / file
@@ -116,6 +115,10 @@ def _shortened(claim_id: str) -> str:
     return f"{claim_id[: LONGEST_ID - len(mark) - 1]}_{mark}"
 
 
+def _stem(results: FoundResults) -> str:
+    return name_of(results.path.resolve().stem, before="results")
+
+
 def _draft(
     results: FoundResults,
     asked: DraftOptions,
@@ -132,10 +135,6 @@ def _draft(
     either_way = _either_way(results, asked)
     if either_way:
         title = f"{labels[label]} and {labels[baseline]} differ in {results.called}"
-    # as many as both arms have, in every task, those that are lost included
-    counts = Counter((label, run.task) for label in pair for run in results.runs[label])
-    count = min(counts.values())
-    count = max(count, LEAST_SEEDS) if asked.ask and not results.tasks else count
     return Draft(
         id="",
         title=title[:200],
@@ -147,7 +146,7 @@ def _draft(
             for each in pair
         },
         compared=(names[label], names[baseline]),
-        seeds={"min": count, "plan": count},
+        seeds=_seeds(results, pair, asked),
         measurement=measurement,
         reported=_reported(results, asked),
         better=asked.better,
@@ -269,6 +268,14 @@ def _either_way(results: FoundResults, asked: DraftOptions) -> bool:
     return not (named_one or results.tasks or asked.by is not None) and len(results.runs) == 2
 
 
+def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) -> dict[str, int]:
+    """As many as both arms have, in every task, those that are lost included."""
+    counts = Counter((label, run.task) for label in labels for run in results.runs[label])
+    count = min(counts.values())
+    count = max(count, LEAST_SEEDS) if asked.ask and not results.tasks else count
+    return {"min": count, "plan": count}
+
+
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     reported = {"from": results.measure} if results.imports else {}
     reported |= {"reduce": results.reduce} if results.reduce and results.imports else {}
@@ -322,9 +329,7 @@ def write(drafts: Drafts, out: Path) -> tuple[Path, ...]:
     claims = {out / name: marked(text) for name, text in drafts.claims.items()}
     tables = {out / name: text for name, text in drafts.tables.items()}
     if (file := of_others(drafts, out)) is not None:
-        mistake = f"this claim was written from other results, {_origin(_text(file))}"
-        advice = "name another folder for this one, as in --out second"
-        raise SpecError([Problem(Place(str(file)), mistake, "no claim, or one of these", advice)])
+        raise _of_others(file, _origin(_text(file)))
     for file in claims:
         with _told(file):
             if file.exists() and not _unedited(_text(file)):
@@ -366,6 +371,12 @@ def of_others(drafts: Drafts, out: Path) -> Path | None:
             if file.exists() and _origin(_text(file)) not in ("", _origin(text)):
                 return file
     return None
+
+
+def _of_others(file: Path, other: str) -> SpecError:
+    mistake = f"this claim was written from other results, {other}"
+    advice = "name another folder for this one, as in --out second"
+    return SpecError([Problem(Place(str(file)), mistake, "no claim, or one of these", advice)])
 
 
 def _origin(text: str) -> str:

@@ -162,22 +162,26 @@ def command_line(command: str, *, unseeded: bool = False) -> ProgramLine:
     if not settings and "args" not in named:
         words.append("{args}")
         said.append("{args} stands at the end of the command, for what the arms differ in")
-    style = _style(words) if "{args}" in words else ""
+    style = _style(_arguments(words)) if "{args}" in words else ""
     if style:
         form = "name=value" if style == "hydra" else "--name=value"
         said.append(f"arguments are written {form} (style: {style}), as those of the command")
     return ProgramLine(tuple(words), settings, tuple(said), style)
 
 
-def _style(words: Sequence[str]) -> str:
+def _style(arguments: Sequence[str]) -> str:
     """How arguments are written; nothing for `--name value`."""
-    arguments = words[1:]
-    if words[0] == "env":  # the variables that it sets stand before the program
-        program = (n for n, word in enumerate(arguments, 1) if not _VARIABLE.fullmatch(word))
-        arguments = words[next(program, len(words)) + 1 :]
     if any(map(_OVERRIDE.fullmatch, arguments)):
         return "hydra"
     return "equals" if any(map(_EQUALS.fullmatch, arguments)) else ""
+
+
+def _arguments(words: Sequence[str]) -> Sequence[str]:
+    """What follows the program: the variables that `env` sets stand before it."""
+    if words[0] != "env":
+        return words[1:]
+    program = (n for n, word in enumerate(words[1:], 1) if not _VARIABLE.fullmatch(word))
+    return words[next(program, len(words)) + 1 :]
 
 
 def _unread(command: str, mistake: str, advice: str) -> ClaimError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -244,10 +244,7 @@ class _Reader:
             self._add(row.number, 1, text, f"{columns} cells, as in the first row", advice)
             return
         arm, seed = self._arm(row), self._run(row)
-        measurement, names = self._cell(row, "measurement"), self.schema.measurements
-        if not measurement:
-            advice = choose(measurement, names)
-            self._refuse(row, "measurement", EMPTY, listed(names), advice)
+        measurement = self._measurement(row)
         known = measurement in self.schema.measurements
         state = self._state(row)
         diverged = known and self._cell(row, "value").casefold() == DIVERGED
@@ -262,10 +259,7 @@ class _Reader:
         if lost and self.lost.setdefault(arm, {}).get(seed) != "diverged":
             self.lost[arm][seed] = "missing" if state == "missing" else "diverged"
         if not known:
-            if len(self.ignored) < MAX_SEEDS:
-                self.ignored[f"measurement '{short(measurement)}'"] = None
-            place = _Unread(row.number, row.starts[self.columns["measurement"]])
-            self.others.setdefault((arm, seed), (measurement, place))[1].rows += 1
+            self._other_measurement(row, arm, seed, measurement)
         elif self._once(row, arm, seed, measurement) and value is not None:
             self.found.setdefault(arm, {}).setdefault(seed, {})[measurement] = value
 
@@ -289,6 +283,12 @@ class _Reader:
             self.not_ours.setdefault(name, place).rows += 1
         return None
 
+    def _measurement(self, row: CsvRow) -> str:
+        name, known = self._cell(row, "measurement"), self.schema.measurements
+        if not name:
+            self._refuse(row, "measurement", EMPTY, listed(known), choose(name, known))
+        return name
+
     def _run(self, row: CsvRow) -> SeedKey | None:
         """What tells the run of a row from the others of its arm."""
         task = self._task(row) if self.schema.tasks else ""
@@ -298,13 +298,17 @@ class _Reader:
         if seed is None or task is None:
             return None
         if self.schema.unit is not None:
-            if self.schema.unit != "seed":
-                unit = self._whole(row, str(self.schema.unit))
-                return None if unit is None else Evaluation(task, unit, seed)
-            row_of = (self._cell(row, "arm"), task, seed, self._cell(row, "measurement"))
-            self.evaluations[row_of] += 1
-            return Evaluation(task, seed, self.evaluations[row_of])
+            return self._evaluation(row, task, seed)
         return TaskSeed(task, seed) if task else seed
+
+    def _evaluation(self, row: CsvRow, task: str, seed: int) -> SeedKey | None:
+        """An evaluation of a unit: by its seed; where the seed is the unit, by its place."""
+        if self.schema.unit != "seed":
+            unit = self._whole(row, str(self.schema.unit))
+            return None if unit is None else Evaluation(task, unit, seed)
+        row_of = (self._cell(row, "arm"), task, seed, self._cell(row, "measurement"))
+        self.evaluations[row_of] += 1
+        return Evaluation(task, seed, self.evaluations[row_of])
 
     def _task(self, row: CsvRow) -> str | None:
         name, known = self._cell(row, TASK), self.schema.tasks
@@ -399,6 +403,12 @@ class _Reader:
                 text = f"'{short(cell)}', and '{short(first)}' in another row of the seed"
                 self._refuse(row, source, text if cell else EMPTY, "one for each seed", "write it")
 
+    def _other_measurement(self, row: CsvRow, arm: str, seed: SeedKey, name: str) -> None:
+        if len(self.ignored) < MAX_SEEDS:
+            self.ignored[f"measurement '{short(name)}'"] = None
+        place = _Unread(row.number, row.starts[self.columns["measurement"]])
+        self.others.setdefault((arm, seed), (name, place))[1].rows += 1
+
     def _once(self, row: CsvRow, arm: str, seed: SeedKey, measurement: str) -> bool:
         before = self.first.setdefault((arm, seed, measurement), row.number)
         if before != row.number:
@@ -456,12 +466,7 @@ class _Reader:
                     self._add(1, 1, text, f"a row per seed, for {len(seeds)} seeds", "add them")
             for seed, values in seeds.items():
                 for name in sorted(names - set(values)):
-                    row = min(self.first[arm, seed, other] for other in values)
-                    text = f"row {row}: seed {seed} of arm '{arm}' has no value of "
-                    text += f"measurement '{name}'"
-                    advice = f"add its row, with the value or `{DIVERGED}`"
-                    expected = "the same seeds for every measurement of an arm"
-                    self._add(row, 1, text, expected, advice)
+                    self._without(arm, seed, name, values)
 
     def _every_task(self, arm: str) -> None:
         """An arm has a row for each task that is declared."""
@@ -472,6 +477,12 @@ class _Reader:
             text += f" and {len(missing) - NAMED} tasks more" if len(missing) > NAMED else ""
             advice = f"add them, with values or `{DIVERGED}`"
             self._add(1, 1, text, "rows of every task of the claim, for each arm", advice)
+
+    def _without(self, arm: str, seed: SeedKey, name: str, values: Mapping[str, float]) -> None:
+        row = min(self.first[arm, seed, other] for other in values)
+        text = f"row {row}: seed {seed} of arm '{arm}' has no value of measurement '{name}'"
+        advice = f"add its row, with the value or `{DIVERGED}`"
+        self._add(row, 1, text, "the same seeds for every measurement of an arm", advice)
 
     def _ordered(self) -> None:
         """No two seeds of an arm came at the same time, for then they have no order."""

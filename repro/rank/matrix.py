@@ -188,7 +188,7 @@ def _called(where: str) -> Matrix:
         if hasattr(returned, "shape"):
             yield from _whole(where, _array(returned)).read(left_out)
         elif isinstance(returned, Iterable):
-            yield from _chunks(where, returned, left_out)
+            yield from _without(_chunks(where, returned), left_out)
         else:
             raise MatrixError(
                 f"{where}: returned {type(returned).__name__}\n  expected: {EXPECTED}; an array, "
@@ -198,15 +198,20 @@ def _called(where: str) -> Matrix:
     return Matrix(read)
 
 
-def _chunks(where: str, chunks: Iterable[Any], left_out: int) -> Iterator[Rows]:
-    """The chunks but for their first ``left_out`` rows."""
+def _without(chunks: Iterable[Rows], rows: int) -> Iterator[Rows]:
+    """The chunks but for their first ``rows``."""
+    for chunk in chunks:
+        yield chunk[rows:]
+        rows = max(rows - len(chunk), 0)
+
+
+def _chunks(where: str, chunks: Iterable[Any]) -> Iterator[Rows]:
     with _raised_by(where):
         for chunk in chunks:
             array = _array(chunk)
             if array.shape[:1] != (0,):
                 _check(where, tuple(array.shape), array.dtype.name)
-                yield array[left_out:]
-                left_out = max(left_out - len(array), 0)
+                yield array
 
 
 @contextmanager

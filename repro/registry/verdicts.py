@@ -307,11 +307,7 @@ class VerdictLog:
         """
         self.store.prepare()
         with self._opened() as handle:
-            deadline = time.monotonic() + PATIENCE_SECONDS
-            while not try_lock(handle):
-                if time.monotonic() > deadline:
-                    raise StoreUnreachableError(f"{self.path}: it cannot be locked")
-                time.sleep(0.01)
+            self._lock(handle)
             content = read_bytes(self.path) or b""
             before = _entries(content)
             if before and entry.says(before[-1]):
@@ -337,6 +333,14 @@ class VerdictLog:
             raise out_of_reach(self.path, error) from error
         finally:
             os.close(handle)
+
+    def _lock(self, handle: int) -> None:
+        """Hold the file until it is closed; StoreUnreachableError where another process does."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not try_lock(handle):
+            if time.monotonic() > deadline:
+                raise StoreUnreachableError(f"{self.path}: it cannot be locked")
+            time.sleep(0.01)
 
 
 def _entries(content: bytes) -> tuple[VerdictEntry, ...]:

@@ -66,15 +66,9 @@ def other_dots(document: Document) -> tuple[Figure, ...]:
 
 def _panels(document: Document) -> tuple[DotPanel, ...]:
     """A panel for each measurement that is read, that of most parts first."""
-    decisive = lookups.decisive(document)
-    read = Counter(result.measurement for result in decisive)
-    # an association is drawn as points instead
-    keys = dict.fromkeys(result.measurement for result in decisive if not result.points)
-    found = [lookups.measurement_of(document, key) for key in keys]
-    shown = [m for m in found if m is not None]
-    if not shown and not any(result.points for result in decisive):
-        shown = list(document.measurements[:1])
-    return tuple(_panel(document, m) for m in sorted(shown, key=lambda m: -read[m.key]))
+    read = Counter(result.measurement for result in lookups.decisive(document))
+    shown = sorted(_shown_measurements(document), key=lambda m: -read[m.key])
+    return tuple(_panel(document, m) for m in shown)
 
 
 def _merged(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
@@ -102,6 +96,14 @@ def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
         said += f" A stroke without dots is a printed mean{wide}."
     ordered = any(_along(document, m) for m in document.measurements)
     return f"{said} The arms stand in the declared order." if ordered else said
+
+
+def _shown_measurements(document: Document) -> list[MeasurementPart]:
+    """Those of the decisive expectations; an association is drawn as points instead."""
+    found = lookups.decisive(document)
+    keys = dict.fromkeys(result.measurement for result in found if not result.points)
+    shown = [m for m in (lookups.measurement_of(document, key) for key in keys) if m is not None]
+    return shown or ([] if any(r.points for r in found) else list(document.measurements[:1]))
 
 
 def _along(document: Document, m: MeasurementPart) -> list[str]:

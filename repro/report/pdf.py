@@ -71,11 +71,7 @@ def compiler(document: Document, written: Sequence[ReportFormat]) -> typst.Compi
     texts |= {"main.typ": template("report.typ"), "view.json": json.dumps(data)}
     for icon, path in palette.ICONS.items():
         for tone in palette.TONES:
-            texts[f"icon-{icon}-{tone}.svg"] = (
-                '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path fill="none" '
-                f'stroke="{palette.PRINT[tone]}" stroke-width="3" stroke-linecap="round" '
-                f'stroke-linejoin="round" d="{path}"/></svg>'
-            )
+            texts[f"icon-{icon}-{tone}.svg"] = _icon(path, palette.PRINT[tone])
     sources: Any = {name: text.encode() for name, text in texts.items()}
     return typst.Compiler(sources, font_paths=[str(palette.fonts())], ignore_system_fonts=True)
 
@@ -87,6 +83,14 @@ def _in_face(drawing: str) -> str:
     """A drawing whose words are in the face of the text around it."""
     faced = palette.spelled(drawing).replace(f"'{palette.FACE}'", f"'{FACE}', '{palette.FACE}'")
     return faced.replace("<svg ", f'<svg font-family="{FACE}" ', 1)
+
+
+def _icon(path: str, colour: str) -> str:
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><path fill="none" '
+        f'stroke="{colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" '
+        f'd="{path}"/></svg>'
+    )
 
 
 def _breakable(text: str) -> str:

@@ -235,11 +235,7 @@ def parts_of(
     arms_of_all = together and all(part.may_be_arm for part in parts)
     if hints.arm == ALL or (not hints.arm and arms_of_all):
         return PathParts(labels, [{} for _ in labels])
-    # the only part that may name the arm, or that is named so
-    able = [part for part in parts if part.may_be_arm and part.name not in hints.fields]
-    sure = [part for part in able if role_of(part.name) == "arm"]
-    only = next((each[0] for each in (sure, able) if len(each) == 1 and not hints.arm), None)
-    arm = next((part for part in parts if part.name == hints.arm), only)
+    arm = next((part for part in parts if part.name == hints.arm), None) or _arm(parts, hints)
     if arm is None:
         raise _unknown(path, parts, hints)
     said = [{part.name: part.values[n] for part in parts} for n in range(len(labels))]
@@ -293,6 +289,13 @@ def _part(values: Sequence[str], place: int) -> PathPart:
         if len(found) == len(values) and len(names) == 1 and role_of(min(names)) in NO_ARM:
             return PathPart(names.pop(), [each[2] for each in found])
     return PathPart(f"path{place}", values)
+
+
+def _arm(parts: Sequence[PathPart], hints: Hints) -> PathPart | None:
+    """The only part that may name the arm, or that is named so."""
+    able = [part for part in parts if part.may_be_arm and part.name not in hints.fields]
+    sure = [part for part in able if role_of(part.name) == "arm"]
+    return next((found[0] for found in (sure, able) if len(found) == 1 and not hints.arm), None)
 
 
 def number_in_paths(templates: Sequence[str], hints: Hints) -> str:

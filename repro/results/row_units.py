@@ -326,25 +326,23 @@ def runs_of_columns(
         return [], columns
     if len(every) < len({name for run in runs for row in run.rows for name in row}):
         return [], columns  # a cell is empty
-    # columns that are named as the numbers of a run are; but `ours_acc` and `base_acc` are not
-    named_so = [name for name in columns if role_of(name) == "measure"]
-    words = {last_word(name) for name in columns}
-    stems = [re.split(r"[^a-z0-9]+", name.casefold())[:-1] for name in columns]
-    arms = all(stem and not PHASES & set(stem) for stem in stems)
-    series = [] if arms and len(words) == 1 else named_so
-    if series:
+    if series := _of_one_run(columns):
         mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
         advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
         raise refused(path, mistake, "the results of several runs", advice)
-    # columns of whole numbers beside decimals, or of numbers as regular as settings are
-    found = [name for name in columns if all(whole(run.fields[name]) is not None for run in runs)]
-    found = found if len(found) < len(columns) else []
-    regular = [name for name in columns if _is_regular([run.rows[0][name] for run in runs])]
-    if counting := [name for name in columns if name in (*found, *regular)]:
+    if counting := _counting(runs, columns):
         others = [name for name in columns if name not in counting]
         able = all(whole(run.fields[counting[0]]) is not None for run in runs)
         raise _may_count(path, counting, others, f"--seed {counting[0]}, " if able else "")
     return list(_by_column(runs, columns)), columns
+
+
+def _counting(runs: Sequence[FoundRun], columns: Sequence[str]) -> list[str]:
+    """Columns of whole numbers beside decimals, or of numbers as regular as settings are."""
+    found = [name for name in columns if all(whole(run.fields[name]) is not None for run in runs)]
+    found = found if len(found) < len(columns) else []
+    regular = [name for name in columns if _is_regular([run.rows[0][name] for run in runs])]
+    return [name for name in columns if name in (*found, *regular)]
 
 
 def _is_regular(cells: Sequence[float | None]) -> bool:
@@ -360,6 +358,15 @@ def _by_column(runs: Sequence[FoundRun], columns: Sequence[str]) -> Iterator[Fou
             fields = {key: value for key, value in run.fields.items() if key not in columns}
             place = f"{run.place}, column '{name}'"
             yield replace(run, place=place, fields={**fields, ARM: name}, rows=_row(run, name))
+
+
+def _of_one_run(columns: Sequence[str]) -> list[str]:
+    """Columns that are named as the numbers of a run are; but `ours_acc` and `base_acc` are not."""
+    named_so = [name for name in columns if role_of(name) == "measure"]
+    words = {last_word(name) for name in columns}
+    stems = [re.split(r"[^a-z0-9]+", name.casefold())[:-1] for name in columns]
+    arms = all(stem and not PHASES & set(stem) for stem in stems)
+    return [] if arms and len(words) == 1 else named_so
 
 
 def _may_count(path: Path, counting: Sequence[str], others: Sequence[str], seed: str) -> ClaimError:

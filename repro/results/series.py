@@ -86,12 +86,8 @@ def records_in(
     """
     if form == "csv":
         return _csv(text, {} if said is None else said, appended=appended)
-    if form == "jsonl" or in_lines(text) or not text.strip():
-        return _json_lines(text)
-    document = json_object(text, _each_once)
-    if document is None:
-        raise ValueError("it holds no object at its top")
-    return [_each_once(list(flat(document)))]
+    lines = form == "jsonl" or in_lines(text) or not text.strip()
+    return _json_lines(text) if lines else _json(text)
 
 
 def rows_in(text: str, form: TextForm, *, appended: bool = False) -> list[Row]:
@@ -162,6 +158,13 @@ def _twice(names: Iterable[str]) -> str:
             return name
         before.add(name)
     return ""
+
+
+def _json(text: str) -> list[Record]:
+    document = json_object(text, _each_once)
+    if document is None:
+        raise ValueError("it holds no object at its top")
+    return [_each_once(list(flat(document)))]
 
 
 def flat(

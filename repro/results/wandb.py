@@ -8,9 +8,9 @@ Written after the layout of wandb 0.31.0, without it. Fields are `config.NAME`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ from repro.errors import DataError
 from repro.results.forms import FoundRun, ResultsThere, Way, store
 from repro.results.importer import FilesRead, Stepped
 from repro.results.reader import Reader
-from repro.results.series import numbers_in
+from repro.results.series import Row, numbers_in
 from repro.schema.messages import Words
 
 _TIME = re.compile(r"[0-9]{8}_[0-9]{6}")
@@ -51,26 +51,25 @@ class Wandb(Stepped):
                 told = reader.read("wandb", file, {"": digests.read(file, root)})
                 config = {f"config.{key}": value for key, value in told["config"].items()}
                 name = file.relative_to(root).as_posix()
-                # those that were logged, and one of the numbers that the summary alone has
-                rows = [numbers_in(each) for each in told["rows"]]
-                logged = {name for row in rows for name in row}
-                alone = {
-                    name: value
-                    for name, value in numbers_in(told["summary"]).items()
-                    if name not in logged and not name.startswith("_")
-                }
-                yield FoundRun(
-                    name,
-                    {**told["said"], **config},
-                    [*rows, alone] if alone else rows,
-                    told["state"],
-                )
+                yield FoundRun(name, {**told["said"], **config}, _rows(told), told["state"])
 
 
 def _began(file: Path) -> tuple[str, Path]:
     """The time in the name of its folder, such as `offline-run-20261123_073504-a85ti8c3`."""
     found = _TIME.search(file.parent.name)
     return (found[0] if found else ""), file
+
+
+def _rows(told: Mapping[str, Any]) -> list[Row]:
+    """Those that were logged, and one of the numbers that the summary alone has."""
+    rows = [numbers_in(each) for each in told["rows"]]
+    logged = {name for row in rows for name in row}
+    alone = {
+        name: value
+        for name, value in numbers_in(told["summary"]).items()
+        if name not in logged and not name.startswith("_")
+    }
+    return [*rows, alone] if alone else rows
 
 
 # what the pages of Weights & Biases export as CSV

@@ -51,10 +51,7 @@ def ways_of(path: Path, root: Path, reader: str = "", *, asked: bool = False) ->
     names = (reader,) if reader else (*IMPORTERS.added(), *ASKED)
     readers = {name: importer_named(name) for name in names}
     there = ResultsThere(path, root, () if path.is_file() else _files(path), asked)
-    ways: list[Way] = []
-    for name, each in readers.items():
-        with _told(name):
-            ways += [_filled(name, way, there) for way in each.ways(there)]
+    ways = [way for name in readers for way in _recognised(name, readers[name], there)]
     trackers = [way for way in ways if way.sort == "tracker"] or [*_database(there, readers)]
     framework = any(way.sort == "framework" for way in ways)
     others = (way for way in ways if way.sort != "tracker")
@@ -68,6 +65,11 @@ def ways_of(path: Path, root: Path, reader: str = "", *, asked: bool = False) ->
         raise refused(path, "of a form that is not known", expected, advice)
     expected = f"files {', '.join((*FORMS, *LOGS))}, or the folder of a tracker"
     raise refused(path, "no results are in this folder", expected, "name their folder")
+
+
+def _recognised(name: str, reader: type[Importer], there: ResultsThere) -> list[Way]:
+    with _told(name):
+        return [_filled(name, way, there) for way in reader.ways(there)]
 
 
 def _filled(name: str, way: Way, there: ResultsThere) -> Way:

@@ -168,11 +168,12 @@ def _runs(labels: Sequence[str]) -> str:
     for label in labels:
         arm, _, seed = label.rpartition(_SEED)
         seeds.setdefault(arm, []).append(seed)
-    of_arms = []
-    for arm, s in seeds.items():
-        some = ", ".join(s[:MOST_SEEDS]) + (", ..." if len(s) > MOST_SEEDS else "")
-        of_arms.append(f"{arm}, seed{'s'[: len(s) - 1]} {some}")
+    of_arms = (f"{arm}, seed{'s'[: len(s) - 1]} {_some(s)}" for arm, s in seeds.items())
     return f"{len(labels)} runs ({'; '.join(of_arms)})"
+
+
+def _some(seeds: Sequence[str]) -> str:
+    return ", ".join(seeds[:MOST_SEEDS]) + (", ..." if len(seeds) > MOST_SEEDS else "")
 
 
 MOST_SEEDS = 20

@@ -46,12 +46,7 @@ def lacking(missing: Sequence[PlannedRun], options: RunOptions) -> list[str]:
     lines = [_package(trainer_of(each)) for each in trainings if here]
     lines += [trainer_of(each).uninstalled(each) for each in corpora.values() if here]
     lines += [trainer_of(each).lacking(each, options.data) for each in corpora.values()]
-    # what measurements read apart from the corpora, each once for all runs on one corpus
-    every = ((p.run.training, each) for p in missing for each in p.measurements)
-    distinct = {(each, trainer_of(t).reads(t)): (t, each) for t, each in every}
-    for training, measurement in distinct.values():
-        if lack := measurement.lacking(training, options.data):
-            lines.append(f"needs {lack}")
+    lines += _lacking_of_measurements(missing, options)
     lines.append(engine.lacking())
     return [
         *dict.fromkeys(filter(None, lines)),
@@ -66,6 +61,15 @@ def _package(trainer: Trainer[Any]) -> str:
     if trainer.package is None or package_version(trainer.package.name) != NOT_INSTALLED:
         return ""
     return trainer.package.needed
+
+
+def _lacking_of_measurements(missing: Sequence[PlannedRun], options: RunOptions) -> Iterator[str]:
+    """What measurements read apart from the corpora, each once for all runs on one corpus."""
+    every = ((p.run.training, each) for p in missing for each in p.measurements)
+    distinct = {(each, trainer_of(t).reads(t)): (t, each) for t, each in every}
+    for training, measurement in distinct.values():
+        if lack := measurement.lacking(training, options.data):
+            yield f"needs {lack}"
 
 
 def _device(device: str) -> Iterator[str]:

@@ -154,12 +154,16 @@ def _train(task: Task, store: RunStore, fresh: Batch, outcomes: dict[str, Outcom
     if not left or _train_batch(task, store, left, trial):
         outcomes.update(trial)  # those that were read
         return [fresh]
-    # other failures of a batch may be those of some runs in it, or of their number
-    hopeless = {kind.__name__ for kind in (CorpusError, DeviceError, StoreUnreachableError)}
-    if len(fresh) == 1 or any(outcome.error in hopeless for outcome in trial.values()):
+    if len(fresh) == 1 or not _may_do_better(trial):
         outcomes.update(trial)
         return []
     return [batch for half in halves(fresh) for batch in _train(task, store, half, outcomes)]
+
+
+def _may_do_better(trial: dict[str, Outcome]) -> bool:
+    """Whether the failure of a batch may be that of some runs in it, or of their number."""
+    hopeless = {kind.__name__ for kind in (CorpusError, DeviceError, StoreUnreachableError)}
+    return not any(outcome.error in hopeless for outcome in trial.values())
 
 
 def _together(task: Task, batch: Batch) -> int:
@@ -370,14 +374,7 @@ class Ledger:
     def begin_training(self) -> None:
         """Training starts, or goes on where an earlier session was cut off."""
         self._before = self._store.progress(self._key) or {}
-        # those that were cut off; the last of them left its time in the progress only
-        training: Any = self._store.provenance(self._key).get("training") or {}
-        sessions = [dict(each) for each in training.get("sessions_list", ())]
-        if sessions:
-            known = sum(number(each.get("seconds")) for each in sessions[:-1])
-            seconds = max(0.0, number(self._before.get("seconds")) - known)
-            sessions[-1]["seconds"] = round(seconds, 3)
-        self._earlier = sessions
+        self._earlier = self._earlier_sessions()
         self._start, self._started = time.monotonic(), now()
         kept = {name: self._before[name] for name in PLACES if name in self._before}
         self._write({"phase": "training", **kept}, force=True)  # a reader sees no step back
@@ -417,6 +414,16 @@ class Ledger:
         document: dict[str, Any] = {"schema": 1, "training": training, "measurements": measurements}
         with suppress(StoreError):
             self._store.put_provenance(self._key, document, durable=durable)
+
+    def _earlier_sessions(self) -> list[dict[str, Any]]:
+        """Those that were cut off; the last of them left its time in the progress only."""
+        training: Any = self._store.provenance(self._key).get("training") or {}
+        sessions = [dict(each) for each in training.get("sessions_list", ())]
+        if sessions:
+            known = sum(number(each.get("seconds")) for each in sessions[:-1])
+            seconds = max(0.0, number(self._before.get("seconds")) - known)
+            sessions[-1]["seconds"] = round(seconds, 3)
+        return sessions
 
     def _all_sessions(self) -> list[dict[str, Any]]:
         """One entry a session: from which epoch it trained, on what, and how long."""

@@ -314,11 +314,7 @@ class _Verification(_Reports):
             with apart(subject(claim), self.stopped):
                 in_family = judge_in_family(judgement, judged)
                 document = document_of(in_family, command=self.options.command)
-                runs = list(claim.runs()) if postponed else []
-                keys = {planned.run.key for planned in runs}
-                texts = _told([each for each in postponed if each.key in keys], runs)
-                provenance = document.provenance.model_copy(update={"postponed": texts})
-                document = document.model_copy(update={"provenance": provenance})
+                document = _with_postponed(document, claim, postponed)
                 kept = self.kept.of_document(self.folder(claim), document)
                 if kept and self.still_holds(claim, kept):
                     self.keep(claim, kept)
@@ -404,6 +400,15 @@ def _budget(planned: Plan, options: Options) -> TimeBudget | None:
     there = (each.planned.run for each in planned.runs if each.state == "complete")
     budget.learn(options.store, there)
     return budget
+
+
+def _with_postponed(document: Document, claim: Claim, postponed: Sequence[Outcome]) -> Document:
+    """The document with what of its claim did not fit in the budget of time."""
+    runs = list(claim.runs()) if postponed else []
+    keys = {planned.run.key for planned in runs}
+    texts = _told([each for each in postponed if each.key in keys], runs)
+    provenance = document.provenance.model_copy(update={"postponed": texts})
+    return document.model_copy(update={"provenance": provenance})
 
 
 def _told(outcomes: Sequence[Outcome], runs: Sequence[PlannedRun]) -> tuple[str, ...]:

@@ -28,15 +28,7 @@ def bars(group: PartGroup, *, paper: bool = False) -> tuple[list[str], str]:
     colour = PRINT.__getitem__ if paper else "var(--{})".format
     drawn = [_bar(row, row.axis, on, colour) if row.axis else "" for row in group.rows]
     percent = bool(rows[0].axis and rows[0].axis.percent)
-    # the labels of the axis; those at its ends stay inside
-    size = ON_PAPER if paper else SIZE
-    parts = []
-    for value, label in ticks(on, size, percent=percent):
-        half = 3.4 * len(label) * size / SIZE
-        x = min(max(on.at(value), half), WIDTH - half)
-        place = f'x="{x:.1f}" y="{size:g}" text-anchor="middle" font-size="{size:g}"'
-        parts.append(f'<text {place} fill="{colour("muted")}">{fmt.unbroken(label)}</text>')
-    return drawn, _svg(size + 5, parts)
+    return drawn, _ticks(on, colour("muted"), ON_PAPER if paper else SIZE, percent=percent)
 
 
 def _shared(rows: list[PartRow]) -> Axis:
@@ -83,6 +75,17 @@ def _upright(x: float, colour: str, dash: str = "") -> str:
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     place = f'x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{HEIGHT:g}"'
     return f'<line {place} stroke="{colour}"{dashed}/>'
+
+
+def _ticks(on: Axis, colour: str, size: float, *, percent: bool) -> str:
+    """The labels of the axis; those at its ends stay inside."""
+    parts = []
+    for value, label in ticks(on, size, percent=percent):
+        half = 3.4 * len(label) * size / SIZE
+        x = min(max(on.at(value), half), WIDTH - half)
+        place = f'x="{x:.1f}" y="{size:g}" text-anchor="middle" font-size="{size:g}"'
+        parts.append(f'<text {place} fill="{colour}">{fmt.unbroken(label)}</text>')
+    return _svg(size + 5, parts)
 
 
 def _svg(height: float, parts: list[str]) -> str:

@@ -189,11 +189,7 @@ def _looks_panel(sheet: Canvas, panel: LooksPanel, left: float, top: float) -> f
         for end, y, arrow in ((low, ends[0], "v"), (high, ends[1], "^")):
             if end is None or not up.low <= end <= up.high:
                 sheet.marks([x], [y], "ink", arrow, 4.6)
-    pairs = zip(panel.seeds, panel.values, strict=False)
-    shown = [(n, value) for n, value in pairs if value is not None and _drawable(panel, value)]
-    xs, ys = [on.at(n) for n, _ in shown], [up.at(value) for _, value in shown]
-    sheet.line(xs, ys, "arm-1", 1.2)
-    sheet.marks(xs, ys, "arm-1", "o", 5 if len(xs) <= 30 else 3.6)
+    _look_values(sheet, panel, on, up)
     return tick_row(sheet, on, bottom, "seeds per arm", whole=True) + LINE
 
 
@@ -215,3 +211,11 @@ def _up(panel: LooksPanel, bottom: float, top: float = 0.0) -> Axis:
     if panel.scale == "log":
         held = [min(max(value, TINY), HUGE) for value in held]
     return axis(held or [1.0], bottom, top, panel.scale, 0.08)
+
+
+def _look_values(sheet: Canvas, panel: LooksPanel, on: Axis, up: Axis) -> None:
+    pairs = zip(panel.seeds, panel.values, strict=False)
+    shown = [(n, value) for n, value in pairs if value is not None and _drawable(panel, value)]
+    xs, ys = [on.at(n) for n, _ in shown], [up.at(value) for _, value in shown]
+    sheet.line(xs, ys, "arm-1", 1.2)
+    sheet.marks(xs, ys, "arm-1", "o", 5 if len(xs) <= 30 else 3.6)

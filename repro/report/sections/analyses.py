@@ -53,12 +53,7 @@ def robustness(document: Document) -> tuple[Block, ...]:
     ]
     if not document.verdict.flags and document.verdict.conclusion is not None:
         blocks.append(Paragraph(_no_flag(document)))
-    # expectations whose analyses give the same numbers and conclusions share a picture
-    alike: dict[object, list[Robustness]] = {}
-    for part in several_analyses(document):
-        key = tuple((a.choice, a.effect, a.low, a.high, a.conclusion) for a in part.analyses)
-        alike.setdefault(key, []).append(part)
-    for number, parts in enumerate(alike.values(), 1):
+    for number, parts in enumerate(_alike(several_analyses(document)), 1):
         names = "; ".join(lookups.title_of(document, part.expectation) for part in parts)
         blocks.append(Paragraph(agreement_of_analyses(parts[0]), f"{names}:"))
         blocks += _figure(document, parts[0], f"analyses-{number}")
@@ -174,6 +169,15 @@ def _called(analysis: Analysis, declared: Analysis) -> str:
 
 def several_analyses(document: Document) -> list[Robustness]:
     return [part for part in document.robustness if len(part.analyses) > 1]
+
+
+def _alike(parts: list[Robustness]) -> list[list[Robustness]]:
+    """Expectations whose analyses give the same numbers and conclusions share a picture."""
+    found: dict[object, list[Robustness]] = {}
+    for part in parts:
+        key = tuple((a.choice, a.effect, a.low, a.high, a.conclusion) for a in part.analyses)
+        found.setdefault(key, []).append(part)
+    return list(found.values())
 
 
 def _declared_first(part: Robustness) -> list[Analysis]:

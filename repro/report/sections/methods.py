@@ -322,16 +322,10 @@ def provenance(document: Document) -> tuple[Block, ...]:
     packages = ", ".join(f"{name} {version}" for name, version in sorted(p.packages.items()))
     seconds = p.run_seconds.values()
     spent = f"{fmt.duration(sum(seconds))} over {fmt.number_of(len(seconds), 'run')}"
-    # what was imported to train the arms: `my_layers:Gru 1.0.2 (GRU, large)`
-    users: dict[str, list[str]] = {}
-    for arm in document.arms:
-        for code in arm.code if arm.trained else ():
-            users.setdefault(f"{code.use} {code.version}", []).append(arm.label)
-    used = "; ".join(f"{code} ({', '.join(labels)})" for code, labels in users.items())
     pairs = (
         ("Created", p.created),
         ("Command", p.command),
-        ("Code from outside repro", used),
+        ("Code from outside repro", _code(document)),
         ("Version of repro", p.repro_version),
         ("Revision of its code", p.code_revision),
         ("Python", p.python),
@@ -384,3 +378,12 @@ def _ratios(values: Sequence[float | None]) -> Sequence[float | None]:
 
 def _times(ratio: float) -> str:
     return fmt.fixed(ratio, 2)
+
+
+def _code(document: Document) -> str:
+    """What was imported to train the arms: `my_layers:Gru 1.0.2 (GRU, large)`."""
+    arms: dict[str, list[str]] = {}
+    for arm in document.arms:
+        for code in arm.code if arm.trained else ():
+            arms.setdefault(f"{code.use} {code.version}", []).append(arm.label)
+    return "; ".join(f"{code} ({', '.join(labels)})" for code, labels in arms.items())

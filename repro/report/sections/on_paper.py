@@ -33,16 +33,7 @@ LONGEST, CELL = 170, 64
 def settings_and_methods(document: Document, written: Sequence[ReportFormat]) -> Section:
     """One page, which ends with the names of the files that were ``written`` and hold the rest."""
     blocks: list[Block] = [_pairs([*claim_pairs(document).pairs, *_judged(document)])]
-    for table in settings_tables(trained(document)):
-        most = FEW if table.caption == DIFFER else SETTINGS
-        rows = tuple(tuple(_cut(cell, CELL) for cell in row) for row in table.rows[:most])
-        if table.caption == DIFFER and len(table.columns) <= ARMS + 1:
-            columns = tuple(Column(_cut(column.label, CELL)) for column in table.columns)
-            blocks.append(TableBlock(_counted(table, most), columns, rows))
-        else:  # the values of many arms stand in one line
-            pairs = [(name, ", ".join(dict.fromkeys(cells))) for name, *cells in rows]
-            blocks.append(Paragraph("", _counted(table, most)))
-            blocks.append(_pairs(pairs))
+    blocks += _settings(document)
     made = [each for each in provenance(document) if isinstance(each, Pairs)]
     for each in made:
         blocks += [Paragraph("", "When and where it was run"), _pairs(each.pairs)]
@@ -81,6 +72,20 @@ def _few(term: str, texts: Sequence[str], most: int) -> Iterator[tuple[str, str]
     yield from ((term, text) for text in distinct[:most])
     if len(distinct) > most:
         yield "", f"and {fmt.count(len(distinct) - most)} more"
+
+
+def _settings(document: Document) -> Iterator[Block]:
+    """What differs between the arms, and what is the same in all of them."""
+    for table in settings_tables(trained(document)):
+        most = FEW if table.caption == DIFFER else SETTINGS
+        rows = tuple(tuple(_cut(cell, CELL) for cell in row) for row in table.rows[:most])
+        if table.caption == DIFFER and len(table.columns) <= ARMS + 1:
+            columns = tuple(Column(_cut(column.label, CELL)) for column in table.columns)
+            yield TableBlock(_counted(table, most), columns, rows)
+        else:  # the values of many arms stand in one line
+            pairs = [(name, ", ".join(dict.fromkeys(cells))) for name, *cells in rows]
+            yield Paragraph("", _counted(table, most))
+            yield _pairs(pairs)
 
 
 def _counted(table: TableBlock, most: int) -> str:

@@ -52,11 +52,7 @@ def main(folder: str) -> None:
     while line := sys.stdin.buffer.readline():
         request = json.loads(line)
         parts = {end: sys.stdin.buffer.read(size) for end, size in request["parts"].items()}
-        seconds = request["seconds"] + int(time.process_time()) + 1  # so many from now on
-        with suppress(ValueError, OSError):
-            resource.setrlimit(
-                resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1])
-            )
+        _limit_time(request["seconds"])
         sys.stdout.write(f"{_answer(READERS[request['kind']], parts, Path(folder))}\n")
         sys.stdout.flush()
 
@@ -77,6 +73,15 @@ def _answer(
     except Exception as error:  # noqa: BLE001 - whatever a stranger's file does, it is told
         words = (f"cannot be read: {type(error).__name__}: {error}"[:400], "", "")
     return json.dumps({"refused": words})
+
+
+def _limit_time(seconds: int) -> None:
+    """So many from now on."""
+    seconds += int(time.process_time()) + 1
+    with suppress(ValueError, OSError):
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1])
+        )
 
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446

@@ -102,11 +102,13 @@ def run_by(spec: CommandTraining) -> Iterator[Path]:
 
 
 def _may_run(path: Path) -> bool:
-    if not is_file(path):
-        return False
-    real = resolved(path)
+    return is_file(path) and not _by_path(path)
+
+
+def _by_path(program: Path) -> bool:
+    real = resolved(program)
     found = shutil.which(real.name)
-    return real not in {resolved(Path(each)) for each in (found, sys.executable) if each}
+    return real in {resolved(Path(each)) for each in (found, sys.executable) if each}
 
 
 def _is_code(path: Path) -> bool:
@@ -123,11 +125,7 @@ def _linked_code(folder: Path) -> Iterator[Path]:
         yield from (
             each for each in files if each.is_symlink() and is_file(each) and _is_code(each)
         )
-        inside[:] = [
-            each
-            for each in inside
-            if each[0] != "." and not is_file(Path(parent, each, "pyvenv.cfg"))
-        ]
+        inside[:] = [each for each in inside if each[0] != "." and not _is_venv(parent, each)]
         looked += len(inside) + len(names)
         if looked > MOST_LOOKED_AT:
             return
@@ -137,6 +135,10 @@ def _holds_code(folder: Path) -> bool:
     with suppress(OSError):
         return any(each.suffix.lower() in SOURCES for each in folder.iterdir())
     return False
+
+
+def _is_venv(parent: str, name: str) -> bool:
+    return is_file(Path(parent, name, "pyvenv.cfg"))
 
 
 def changed(spec: CommandTraining) -> str:

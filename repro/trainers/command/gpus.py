@@ -49,6 +49,13 @@ def gpus_of_this_run(count: int) -> Iterator[HeldGpus]:
         yield HeldGpus({"CUDA_VISIBLE_DEVICES": ",".join(locks)}, tuple(locks.values()))
 
 
+def _identity(name: str, uuids: dict[str, str]) -> str:
+    """What a GPU is locked by: ``name`` is its number, or its UUID or the beginning of that."""
+    if name in uuids:
+        return uuids[name]
+    return next((uuid for uuid in uuids.values() if uuid.startswith(name)), name)
+
+
 def _free(names: list[str], count: int, held: ExitStack) -> dict[str, int]:
     """GPUs that nobody holds, locked until ``held`` is closed, and the handles of their locks."""
     folder = Path(tempfile.gettempdir()) / f"repro-gpus-{os.getuid()}"
@@ -59,10 +66,7 @@ def _free(names: list[str], count: int, held: ExitStack) -> dict[str, int]:
         with ExitStack() as tried:
             found: dict[str, int] = {}
             for name in names:
-                # it is locked by its UUID; ``name`` is its number, or the beginning of that
-                begun = (uuid for uuid in uuids.values() if uuid.startswith(name))
-                identity = uuids[name] if name in uuids else next(begun, name)
-                safe = "".join(c if c.isalnum() else "_" for c in identity)
+                safe = "".join(c if c.isalnum() else "_" for c in _identity(name, uuids))
                 flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
                 handle = os.open(folder / safe, flags, 0o600)
                 tried.callback(os.close, handle)

@@ -238,18 +238,22 @@ def own_output(
     to 1, a loss that is not the mean of the targets' or not the same twice, or untrained parts.
     """
     layer: OutputLayer = make(spec, OutputLayer, vocabulary, embedding_size, context_size, dtype)  # type: ignore[type-abstract]
-    # the decoder has the sizes that the embedding is to have too
-    for name, shape in {"weight": (vocabulary, embedding_size), "bias": (vocabulary,)}.items():
+    _check_decoder(spec, layer, vocabulary, embedding_size)
+    check_parameters(spec, layer, shared=layer.weight.numel() + layer.bias.numel())
+    _check_rates(spec, layer)
+    _try_layer(spec, on_trial(spec, layer), vocabulary, context_size)
+    return layer
+
+
+def _check_decoder(spec: Own, layer: OutputLayer, vocabulary: int, size: int) -> None:
+    """DataError unless the decoder has the sizes that the embedding is to have too."""
+    for name, shape in {"weight": (vocabulary, size), "bias": (vocabulary,)}.items():
         found = tuple(getattr(layer, name).shape)
         if found != shape:
             mistake = f"its {name} has the shape {found}"
             raise wrong(
                 spec, mistake, f"{shape}: the vocabulary, and the embedding size of a matrix"
             )
-    check_parameters(spec, layer, shared=layer.weight.numel() + layer.bias.numel())
-    _check_rates(spec, layer)
-    _try_layer(spec, on_trial(spec, layer), vocabulary, context_size)
-    return layer
 
 
 def _check_rates(spec: Own, layer: OutputLayer) -> None:

@@ -87,13 +87,7 @@ class Regularisation:
         if p != 0.5:
             return (self._drawn(stream, _uniforms, size, like) >= float(np.float32(p))).view(shape)
         bytes_N = self._drawn(stream, _words, math.ceil(size / WORD_BITS) * WORD_BYTES, like)
-        # the bits of bytes, the highest of each first, as booleans
-        if bytes_N.device.type == "cpu":
-            bits_N = torch.from_numpy(np.unpackbits(bytes_N.numpy())).view(torch.bool)
-        else:
-            places = torch.arange(7, -1, -1, dtype=torch.uint8, device=bytes_N.device)
-            bits_N = (bytes_N.unsqueeze(1) >> places).bitwise_and_(1).view(torch.bool).flatten()
-        return bits_N[:size].view(shape)
+        return _unpacked(bytes_N)[:size].view(shape)
 
     def _drawn(self, stream: str, draw: Draw, count: int, like: Tensor) -> Tensor:
         """The next numbers of a stream, (count,), on the device of ``like``."""
@@ -158,3 +152,11 @@ def _words(generator: np.random.Generator, count: int) -> np.ndarray:
     """As many bytes as ``generator.bytes``, which draws whole words, a multiple of four."""
     words = generator.integers(2**WORD_BITS, size=count // WORD_BYTES, dtype=np.uint32)
     return words.astype("<u4", copy=False).view(np.uint8)
+
+
+def _unpacked(bytes_N: Tensor) -> Tensor:
+    """The bits of bytes, the highest of each first, as booleans."""
+    if bytes_N.device.type == "cpu":
+        return torch.from_numpy(np.unpackbits(bytes_N.numpy())).view(torch.bool)
+    places = torch.arange(7, -1, -1, dtype=torch.uint8, device=bytes_N.device)
+    return (bytes_N.unsqueeze(1) >> places).bitwise_and_(1).view(torch.bool).flatten()

@@ -378,17 +378,17 @@ class Model(Spec):
         matrix = vocabulary * self.decoder_size
         tied = {"embedding, tied to the decoder": matrix}
         free = {"embedding": vocabulary * self.embedding_size, "decoder": matrix}
-        if self.trunk is not None:
-            trunk = {"own trunk": self.trunk.parameters}
-        else:
-            sizes = self.layer_sizes()
-            trunk = {"recurrent layers": sum(4 * h * (i + h) + 8 * h for i, h in sizes)}
         return {
             **(free if self.decoder == "free" else tied),
-            **trunk,
+            **self._trunk_parameters(),
             **self.output.extra_parameters(self.context_size, self.decoder_size),
             "decoder bias": vocabulary,
         }
+
+    def _trunk_parameters(self) -> dict[str, int]:
+        if self.trunk is not None:
+            return {"own trunk": self.trunk.parameters}
+        return {"recurrent layers": sum(4 * h * (i + h) + 8 * h for i, h in self.layer_sizes())}
 
     def rank_bound(self) -> int | None:
         """Structural bound on the rank of the log-probabilities (None: there is none)."""

@@ -275,14 +275,7 @@ class TrainingReplicate(Generic[M, R]):
             return self
         checkpoint, note = load_checkpoint(self.folder, self.run.key)
         if checkpoint is not None:
-            self.model.load_state_dict(checkpoint.weights)
-            self.average.restore(checkpoint.average_steps, checkpoint.average)
-            self.averaging, self.late_factor = checkpoint.averaging, checkpoint.late_factor
-            self.history = list(checkpoint.history)
-            self.best_epoch, self.best = checkpoint.best_epoch, checkpoint.best
-            self.diverged = checkpoint.diverged
-            if self.optimiser is not None and checkpoint.optimiser_steps is not None:
-                self.optimiser.restore(checkpoint.optimiser_steps, checkpoint.optimiser)
+            self._take_up(checkpoint)
         if note is not None:
             self.notes = (note,)
         return self
@@ -337,11 +330,7 @@ class TrainingReplicate(Generic[M, R]):
                 self.best_epoch = self.epoch
                 self.best = {name: x.clone() for name, x in self.model.state_dict().items()}
         if self.diverged is None:
-            earlier, averaging = self.valid_losses, self.averaging
-            facts = (losses.by_token, valid_loss, averaging, tokens, losses.by_window)
-            self.history.append(EpochRecord(self.epoch, *facts))
-            if not averaging:
-                self.averaging = self.recipe.averaging.begins(earlier, valid_loss)
+            self._record(losses, valid_loss, tokens)
         if self.folder is not None and self._checkpoint_is_due():
             save_checkpoint(self._checkpoint(), self.folder)
             self.saved_at = time.monotonic()
@@ -358,6 +347,23 @@ class TrainingReplicate(Generic[M, R]):
         on_gpu = next(self.model.parameters()).device.type == "cuda"
         waited = time.monotonic() - self.saved_at
         return not on_gpu or waited >= SECONDS_BETWEEN_CHECKPOINTS or self.ended
+
+    def _record(self, losses: Losses, valid_loss: float, tokens: int) -> None:
+        earlier, averaging = self.valid_losses, self.averaging
+        facts = (losses.by_token, valid_loss, averaging, tokens, losses.by_window)
+        self.history.append(EpochRecord(self.epoch, *facts))
+        if not averaging:
+            self.averaging = self.recipe.averaging.begins(earlier, valid_loss)
+
+    def _take_up(self, checkpoint: Checkpoint) -> None:
+        self.model.load_state_dict(checkpoint.weights)
+        self.average.restore(checkpoint.average_steps, checkpoint.average)
+        self.averaging, self.late_factor = checkpoint.averaging, checkpoint.late_factor
+        self.history = list(checkpoint.history)
+        self.best_epoch, self.best = checkpoint.best_epoch, checkpoint.best
+        self.diverged = checkpoint.diverged
+        if self.optimiser is not None and checkpoint.optimiser_steps is not None:
+            self.optimiser.restore(checkpoint.optimiser_steps, checkpoint.optimiser)
 
     def _checkpoint(self) -> Checkpoint:
         return Checkpoint(

@@ -109,11 +109,7 @@ def at_places(text: Text, k: int, at: Sequence[int], rows: Sequence[int]) -> Mea
     words_N, top, before = words_N[order_N], list[Any](), list[Tensor]()
     for chunk_NV in text.decoded(contexts_ND[order_N]):
         before.append(places_of([chunk_NV], words_N[len(top) : len(top) + len(chunk_NV)]))
-        # the k most probable words of each row, with their probabilities
-        logs_NV, numbers_NV = chunk_NV.double().sort(dim=1, descending=True, stable=True)
-        shares, numbers = logs_NV[:, :k].exp().tolist(), numbers_NV[:, :k].tolist()
-        for row in zip(shares, numbers, strict=True):
-            top.append([{"word": words[n], "probability": p} for p, n in zip(*row, strict=True)])
+        top += _most_probable(chunk_NV, k, words)
     before_N, facts = torch.cat(before), []
     for place, best, earlier in zip(at, top, before_N.tolist(), strict=True):
         first = max(place - place % text.length, place - SHOWN)
@@ -121,6 +117,16 @@ def at_places(text: Text, k: int, at: Sequence[int], rows: Sequence[int]) -> Mea
         fact = {"at": place, "context": " ".join(read), "word": word, "place": earlier + 1}
         facts.append({**fact, "top": best})
     return _measured(before_N < k, len(at), {"at": facts})
+
+
+def _most_probable(
+    chunk_NV: Tensor, k: int, words: tuple[str, ...]
+) -> Iterator[list[dict[str, str | float]]]:
+    """The k most probable words of each row, with their probabilities."""
+    logs_NV, numbers_NV = chunk_NV.double().sort(dim=1, descending=True, stable=True)
+    shares, numbers = logs_NV[:, :k].exp().tolist(), numbers_NV[:, :k].tolist()
+    for row in zip(shares, numbers, strict=True):
+        yield [{"word": words[n], "probability": p} for p, n in zip(*row, strict=True)]
 
 
 def _measured(hit_N: Tensor, total: int, facts: dict[str, Any]) -> Measured:
