@@ -15,6 +15,7 @@ from repro.stats import (
     one_sample,
     planning,
     random_effects,
+    reference_runs,
     spreads,
     survival,
     task_aggregates,
@@ -51,6 +52,7 @@ def test_every_test_with_a_power_has_two_designs() -> None:
         survival,
         one_sample,
         bounded_mean,
+        reference_runs,
     )
     named = [value for module in modules for value in vars(module).values()]
     planned = [c for c in named if isinstance(c, type) and issubclass(c, planning.PlannedTest)]
