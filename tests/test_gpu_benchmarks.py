@@ -263,6 +263,16 @@ class TestSpeed:
         assert word.startswith(f"{found}: the fastest way, a stream and a thread each, takes")
         assert list(speed.default_engine(asked, ways[:1])) == []
 
+    def test_where_mps_runs_the_default_is_a_process_each(self, tmp_path, monkeypatch):
+        (tmp_path / "control").touch()
+        monkeypatch.setenv("CUDA_MPS_PIPE_DIRECTORY", str(tmp_path))
+        asked = Asked("ptb_softmax", None, "cpu", 2, tiny=True, replicates=3)
+        times = {"together": 1.0, "a process each": 0.5}
+        ways = [Measured(f"{asked.title}, {way}", 2, 9, s, 9, 3) for way, s in times.items()]
+        ((what, word),) = speed.default_engine(asked, ways)
+        assert what.endswith("a process each")
+        assert word.startswith("agrees")
+
     def test_processes_wait_for_each_other(self):
         """Two processes: their times overlap, and both count."""
         asked = Asked("ptb_softmax", None, "cpu", 2, tiny=True, replicates=2)
