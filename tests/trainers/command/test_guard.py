@@ -202,7 +202,8 @@ def test_a_guard_that_is_stopped_over_and_over_keeps_no_program_beyond_its_limit
     monkeypatch.setattr(process, "GRACE_S", 1.0)
     ended = run([sys.executable, "-c", STOPS_AGAIN], tmp_path, 2)
     assert ended.timed_out
-    assert not alive(number(tmp_path / "up"))
+    program = number(tmp_path / "up")
+    assert until(lambda: not alive(program), 2)  # its kill comes with the death of the guard
 
 
 def test_a_guard_that_is_stopped_ends_with_its_worker(tmp_path: Path) -> None:
