@@ -16,12 +16,12 @@ from functools import cache
 from pathlib import Path
 from statistics import mean, median, stdev
 
-import optional_stopping as stopping
 from scipy.stats import norm, ttest_1samp
 
 from repro.judging.assemble import check_claim
 from repro.judging.gather import gather, read_tables
 from repro.specs.load import load_claim
+from repro.stats import optional_stopping as stopping
 from repro.stats.anytime import one_sided_e_value
 from repro.store.run_store import RunStore
 
@@ -311,25 +311,25 @@ def _e_value(e: float) -> str:
 
 
 RULES = {
-    "t-test at 0.01, once after the 20th run": (stopping.t_test, False),
-    "t-test at 0.01, after each run": (stopping.t_test, True),
-    "z-test at 0.001 (track 3), after each run": (stopping.z_test, True),
-    "e-process at 0.01, after each run": (stopping.e_process, True),
+    "t-test at 0.01, once after the 20th run": (stopping.t_test, 0.01, False),
+    "t-test at 0.01, after each run": (stopping.t_test, 0.01, True),
+    "z-test at 0.001 (track 3), after each run": (stopping.z_test, 0.001, True),
+    "e-process at 0.01, after each run": (stopping.e_process, 0.01, True),
 }
 
 
 def stopped() -> str:
     """What stopping early does to each rule."""
     lines = ["| rule | at the target | 0.5 sd below | 1 sd below |", "|---|---|---|---|"]
-    for name, (rule, looks) in RULES.items():
-        shares = (stopping.found(rule, below, looks=looks) for below in (0.0, 0.5, 1.0))
+    for name, (rule, alpha, looks) in RULES.items():
+        shares = (stopping.found(rule, below, alpha, looks=looks) for below in (0.0, 0.5, 1.0))
         lines.append(_line(name, *(f"{100 * share:.1f} %" for share in shares)))
     return STOPPING.format(
         first=stopping.FIRST,
         last=stopping.LAST,
         draws=stopping.DRAWS,
         table="\n".join(lines),
-        rate=100 * stopping.found(stopping.t_test, 0.0),
+        rate=100 * stopping.found(stopping.t_test, 0.0, 0.01),
         largest=one_sided_e_value(1e9, 5, None),
     )
 

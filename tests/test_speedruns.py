@@ -29,7 +29,6 @@ def script(folder: Path, name: str) -> ModuleType:
 
 make = script(FOLDER, "make")
 read_logs = script(FOLDER, "read_logs")
-stopping = script(ROOT / "docs", "optional_stopping")
 speedruns = script(ROOT / "docs", "speedruns")
 
 
@@ -249,48 +248,3 @@ def test_seeds_in_folders_of_their_own_are_one_record() -> None:
 def test_a_file_that_repeats_a_log_is_no_run(log: str) -> None:
     assert read_logs.read(LOG, "result", log, 3000).why == "repeats other files"
     assert read_logs.read(LOG, "result", "seed_0/stdout", 3000).val_loss == "3.27500"
-
-
-# The share of programs exactly at the target that each rule accepts. One test at a fixed number of
-# runs accepts at its level. 4.9 % was found before, with other code, from 20,000 draws.
-ERROR = 4.0
-"""Standard errors of a simulation that a share may differ by."""
-
-
-def within(share: float, expected: float, draws: int) -> bool:
-    return abs(share - expected) < ERROR * np.sqrt(expected * (1 - expected) / draws)
-
-
-def test_one_look_keeps_the_level() -> None:
-    """Student's t-test and the z-test, each at its own."""
-    assert within(stopping.found(stopping.t_test, 0.0, looks=False), 0.01, stopping.DRAWS)
-    assert within(stopping.found(stopping.z_test, 0.0, looks=False), 0.001, stopping.DRAWS)
-
-
-def test_a_look_after_each_run_accepts_five_times_as_many() -> None:
-    """4.9 % instead of 1 %."""
-    assert within(stopping.found(stopping.t_test, 0.0), 0.049, 20_000)
-
-
-def test_the_e_process_keeps_its_level_whenever_one_stops() -> None:
-    """Ville's inequality: it reaches 100 in at most 1 % of records, at any of the looks."""
-    assert stopping.found(stopping.e_process, 0.0) < 0.01
-    assert stopping.found(stopping.e_process, 1.0) > 0.7
-
-
-def test_the_power_of_one_look_is_the_exact_one() -> None:
-    """Of the z-test, whose power has a closed form."""
-    for below in (0.5, 1.0):
-        power = norm.cdf(below * np.sqrt(stopping.LAST) - norm.isf(0.001))
-        assert within(stopping.found(stopping.z_test, below, looks=False), power, stopping.DRAWS)
-
-
-def test_looks_are_those_of_scipy() -> None:
-    """After each run from the fourth on, one at a time."""
-    drawn = np.random.default_rng(3).normal(-0.9, 1, (40, 20))
-    p = [
-        [ttest_1samp(row[:n], 0, alternative="less").pvalue for n in range(4, 21)] for row in drawn
-    ]
-    expected = np.array(p) < 0.01
-    assert np.array_equal(stopping.t_test(drawn), expected)
-    assert 0 < expected.mean() < 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -83,30 +85,79 @@ OneFormat = Annotated[
 ]
 
 Better = Annotated[
-    Literal["higher", "lower"],
-    typer.Option(help="Which numbers are better.", show_default=False),
+    Literal["higher", "lower"] | None,
+    typer.Option(help="Which numbers are better; not needed with a limit.", show_default=False),
+]
+
+Limit = Annotated[
+    float | None,
+    typer.Option(help="Hold the mean of each arm against this, and no arm against another."),
+]
+
+KnownSd = Annotated[
+    float | None,
+    typer.Option(min=1e-60, help="A standard deviation that is known beforehand, with --why."),
+]
+
+Why = Annotated[
+    str, typer.Option(help="The reason of the limit, of --sd, or of --by, for the claim.")
+]
+
+Against = Annotated[
+    Path | None,
+    typer.Option(help="Results of the baseline, where they lie elsewhere; --by is the margin."),
+]
+
+Step = Annotated[
+    int | None, typer.Option(min=0, help="The step whose value counts, in the logs of a record.")
+]
+
+Alpha = Annotated[
+    float | None, typer.Option(min=1e-9, max=0.49, help="The level of the test; 0.05 without it.")
+]
+
+Paired = Annotated[
+    bool, typer.Option("--paired", help="Runs with one seed share their randomness.")
+]
+
+AsMarkdown = Annotated[
+    bool, typer.Option("--markdown", help="Print the verdict as Markdown, to be pasted.")
+]
+
+AsLatex = Annotated[
+    bool, typer.Option("--latex", help="Print a table of means and intervals, to be pasted.")
 ]
 
 
 def compare(
     results: ResultsPath,
-    better: Better,
+    better: Better = None,
     by: Smallest = None,
     baseline: Baseline = "",
+    against: Against = None,
+    at_most: Limit = None,
+    at_least: Limit = None,
+    sd: KnownSd = None,
+    why: Why = "",
+    alpha: Alpha = None,
+    paired: Paired = False,
     measure: Measure = "",
     arm: Field = "",
     seed: SeedField = "",
     task: TaskName = "",
     task_field: TaskField = "",
     unit: UnitField = "",
+    step: Step = None,
     reader: ReaderName = "",
     out: ClaimFolder = Path(),
     reports: Reports = Path("reports"),
     allow_code: AllowCode = False,
     format: OneFormat = None,  # noqa: A002 - the name of the option
+    markdown: AsMarkdown = False,
+    latex: AsLatex = False,
     json: AsJson = False,
 ) -> None:
-    """Judge results that are there: is an arm better than the baseline?
+    """Judge results that are there: is an arm better than the baseline, or within a limit?
 
     What no option says is guessed, and every guess is printed: the form, the arms, the number.
     The claim is written to a file, to be declared before the next results; about these results
@@ -115,9 +166,10 @@ def compare(
     with problems(json=json):
         from repro.consent import trusted
         from repro.results.run_fields import Hints
-        from repro.workflows.compare import CompareOptions
+        from repro.workflows.compare import CompareOptions, level_of
         from repro.workflows.compare import compare as compared
 
+        level, better = level_of(at_most, at_least, sd, why, better)
         comparison = CompareOptions(
             results=results,
             better=better,
@@ -128,25 +180,50 @@ def compare(
             reports=reports,
             command=given_command(),
             allow_code=allow_code or trusted([out, results]),
+            why=why,
+            level=level,
+            against=against,
+            alpha=alpha,
+            step=step,
+            paired=paired,
         )
         found = compared(comparison, open_store(None))
         if format is not None:
             annotate(found.verified.documents, found.verified.stopped, err=json)
-        raise typer.Exit(_say(found, reports, json=json))
+        status = _say(found, reports, err=json or markdown or latex)
+        _print(found, markdown=markdown, latex=latex, json=json)
+        raise typer.Exit(status)
 
 
-def _say(compared: ComparedResults, reports: Path, *, json: bool) -> int:
+def _say(compared: ComparedResults, reports: Path, *, err: bool) -> int:
     """What was guessed, the verdicts, and that they are exploratory; the exit code."""
-    from repro.report.write import documents_text
-
     for line in compared.said:
-        say(f"read: {line}", err=json)
+        say(f"read: {line}", err=err)
     verified = compared.verified
     for stopped in verified.stopped:
         say_stopped(stopped)
-    tell_verdicts(verified, reports, err=json)
+    tell_verdicts(verified, reports, err=err)
+    for note in compared.notes:
+        say(note, err=err)
     for file in compared.claims:
-        say(f"the claim, to be declared before the next results: {file}", err=json)
+        say(f"the claim, to be declared before the next results: {file}", err=err)
+    return end_with(verified, err=err)
+
+
+def _print(compared: ComparedResults, *, markdown: bool, latex: bool, json: bool) -> None:
+    """The verdicts in the forms that were asked for."""
+    from repro.report import pasted
+    from repro.report.write import documents_text
+    from repro.workflows.compare import intervals
+
+    documents = compared.verified.documents
+    if markdown:
+        notes = (*compared.read, *compared.notes)
+        words = [word for word in sys.argv[1:] if word not in {"--markdown", "--latex", "--json"}]
+        again = shlex.join(["repro", *words])
+        blocks = (pasted.markdown(each, intervals(each), notes, again) for each in documents)
+        typer.echo("\n".join(blocks), nl=False)
+    if latex:
+        typer.echo(pasted.latex(documents, [*map(intervals, documents)]), nl=False)
     if json:
-        typer.echo(documents_text(verified.documents, several=len(compared.claims) > 1), nl=False)
-    return end_with(verified, err=json)
+        typer.echo(documents_text(documents, several=len(compared.claims) > 1), nl=False)

@@ -15,12 +15,23 @@ _WORDS_OF_YAML = frozenset({"true", "false", "null", "yes", "no", "on", "off", "
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """The limit of a mean, and why; ``sd`` is its known standard deviation, if it has one."""
+
+    side: Literal["at_most", "at_least"]
+    limit: float
+    why: str
+    sd: tuple[float, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """The parts of a claim about a difference; ``head`` is for its author.
+    """The parts of a claim about a difference, or a level; ``head`` is for its author.
 
     ``smallest`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
     the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
-    ``either_way``: no arm is the baseline, and the claim is that they differ.
+    ``either_way``: no arm is the baseline, and the claim is that they differ. ``level``: the claim
+    is that of one arm against a limit.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each.
     """
 
@@ -30,7 +41,7 @@ class Draft:
     head: Sequence[str]
     labels: Mapping[str, str]
     arms: Mapping[str, Mapping[str, Any]]
-    compared: tuple[str, str]
+    compared: tuple[str, ...]
     seeds: Mapping[str, Any]
     measurement: str
     reported: Mapping[str, Any]
@@ -42,6 +53,10 @@ class Draft:
     tasks: Sequence[str] = ()
     sequential: bool = False
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    level: Level | None = None
+    alpha: float | None = None
+    paired: bool = False
+    one_sided: bool = False
 
 
 MARGIN = (
@@ -60,6 +75,8 @@ def claim_text(draft: Draft) -> str:
         *([] if draft.own else ["# Why you claim it: who would do what, if it is confirmed?"]),
         f"source: {{own: {_value(draft.own, quote=True)}}}",
     ]
+    if draft.alpha is not None:
+        lines.append(f"alpha: {draft.alpha!r}")
     if draft.configuration:
         lines += [
             "configuration:",
@@ -70,16 +87,16 @@ def claim_text(draft: Draft) -> str:
     for name, keys in draft.arms.items():
         lines.append(f"  {name}: {_value({'label': draft.labels[name], **keys})}")
     lines += [
-        "design: independent  # or paired: runs with one seed share their randomness",
+        _design(draft),
         f"seeds: {_value(draft.seeds)}",
         *(["sequential: {method: eprocess_t}"] if draft.sequential else []),
         "measurements:",
         f"  {draft.measurement}: {_value({'kind': 'reported', **draft.reported})}",
         "expectations:",
-        f"  - id: {'different' if draft.either_way else 'better'}",
+        f"  - id: {_expectation_id(draft)}",
         f"    measurement: {draft.measurement}",
         f"    of: [{', '.join(draft.compared)}]",
-        *(_over_tasks(draft) if draft.tasks else _difference(draft)),
+        *_expected(draft),
     ]
     if draft.family:
         members = f"[{', '.join(draft.family)}]"
@@ -89,6 +106,30 @@ def claim_text(draft: Draft) -> str:
             f"  {{name: compared, method: holm, members: {members}, why: {_value(why)}}}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _design(draft: Draft) -> str:
+    if draft.paired:
+        return "design: paired  # runs with one seed share their randomness"
+    alone = "" if draft.level else "  # or paired: runs with one seed share their randomness"
+    return f"design: independent{alone}"
+
+
+def _expectation_id(draft: Draft) -> str:
+    return draft.level.side if draft.level else "different" if draft.either_way else "better"
+
+
+def _expected(draft: Draft) -> list[str]:
+    """The kind of the expectation, and what it declares."""
+    if draft.level is None:
+        return _over_tasks(draft) if draft.tasks else _difference(draft)
+    level = draft.level
+    limit = f"{{value: {level.limit!r}, why: {_value(level.why, quote=True)}}}"
+    lines = ["    kind: level", f"    {level.side}: {limit}"]
+    if level.sd is not None:
+        sd, why = level.sd
+        lines.append(f"    sd: {{value: {sd!r}, why: {_value(why, quote=True)}}}")
+    return lines
 
 
 ENOUGH_PER_TASK = 3
@@ -107,7 +148,8 @@ def _over_tasks(draft: Draft) -> list[str]:
 def _difference(draft: Draft) -> list[str]:
     if draft.either_way:
         return ["    kind: difference", "    direction: different  # neither is the baseline"]
-    return ["    kind: difference", f"    direction: {draft.better}", *_margin(draft)]
+    tails = ["    tails: 1"] if draft.one_sided else []
+    return ["    kind: difference", f"    direction: {draft.better}", *tails, *_margin(draft)]
 
 
 def _margin(draft: Draft) -> list[str]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from repro.drafting.claim_text import Better, Draft, claim_text
+from repro.drafting.claim_text import Better, Draft, Level, claim_text
 from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.results.forms import named, refused
@@ -47,7 +47,9 @@ LONGEST_ID = 64
 class DraftOptions:
     """What is asked of the results; ``why`` is the reason of a margin, ``ask`` leaves it open.
 
-    ``out`` is the folder to which the claims go, and ``ending`` what their ids end with.
+    With a ``level`` each arm is held against that, and none is compared with another; with
+    ``one_sided`` a difference is sought in one direction. ``out`` is the folder to which the
+    claims go, and ``ending`` what their ids end with.
     """
 
     better: Better
@@ -59,6 +61,10 @@ class DraftOptions:
     ask: bool = False
     out: Path = Path()
     ending: str = ""
+    level: Level | None = None
+    alpha: float | None = None
+    paired: bool = False
+    one_sided: bool = False
 
 
 @dataclass(slots=True)
@@ -72,28 +78,31 @@ class Drafts:
 
 
 def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
-    """A claim for each arm but the baseline; ClaimError where nothing can be compared."""
+    """A claim for each arm but the baseline, or on each about its level.
+
+    ClaimError where nothing can be compared.
+    """
     _comparable(results, asked)
-    baseline, said = _baseline(results, asked)
+    baseline, said = _baseline(results, asked) if asked.level is None else ("", "")
     names: dict[str, str] = {}
     for label in results.runs:
         names[label] = name_of(label, names.values())
     measurement = name_of(results.measure, before="value")
-    drafts = Drafts(said=[*results.said, said])
+    drafts = Drafts(said=[*results.said, *filter(None, [said])])
     others = [label for label in results.runs if label != baseline]
-    pairs = [_shortened(f"{names[label]}_vs_{names[baseline]}") for label in others]
+    pairs = [_pair_name(names, label, baseline, asked) for label in others]
     ids = [_shortened(f"{name}{asked.ending}") for name in pairs]
     origin = os.path.relpath(results.path.resolve(), asked.out.resolve())
     asked = replace(asked, head=(*asked.head, f"{ORIGIN}{printable(origin)}"))
-    family = ids if len(others) > 1 else ()
+    family = ids if len(others) > 1 and asked.level is None else ()
     # a claim can read the results as they are, but a table may hold no other arms
     alike = measurement == results.measure and all(text == name for text, name in names.items())
-    readable = results.imports or (results.table and alike and len(names) == 2)
+    readable = results.imports or (results.table and alike and len(names) == 2 - bool(asked.level))
     for name, claim_id, label in zip(pairs, ids, others, strict=True):
-        pair, file = (label, baseline), results.table
+        pair, file = tuple(filter(None, (label, baseline))), results.table
         asked_here = asked
         if not readable:
-            file = f"{name if family else _stem(results)}_as_compared.csv"
+            file = f"{name if len(others) > 1 else _stem(results)}_as_compared.csv"
             text = _tidy_text(results, pair, names, measurement)
             drafts.tables[file] = text
             place = asked.out / file
@@ -105,6 +114,12 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         drafts.claims[f"{name}.claim.yaml"] = text
         drafts.ids[f"{name}.claim.yaml"] = claim_id
     return drafts
+
+
+def _pair_name(names: Mapping[str, str], label: str, baseline: str, asked: DraftOptions) -> str:
+    """`mixup_vs_plain`, or `mixup_at_most`."""
+    rest = f"vs_{names[baseline]}" if asked.level is None else asked.level.side
+    return _shortened(f"{names[label]}_{rest}")
 
 
 def _shortened(claim_id: str) -> str:
@@ -123,21 +138,15 @@ def _draft(
     results: FoundResults,
     asked: DraftOptions,
     names: Mapping[str, str],
-    pair: tuple[str, str],
+    pair: tuple[str, ...],
     measurement: str,
     file: str,
 ) -> Draft:
-    """The claim that the first of a pair is better than the second; its id is still to be given."""
-    label, baseline = pair
+    """The claim on a pair, or an arm; its id is still to be given."""
     labels = labels_of(names)
-    over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
-    title = f"{labels[label]} has a {asked.better} {results.called} than {labels[baseline]}{over}"
-    either_way = _either_way(results, asked)
-    if either_way:
-        title = f"{labels[label]} and {labels[baseline]} differ in {results.called}"
     return Draft(
         id="",
-        title=title[:200],
+        title=_title(results, asked, [labels[each] for each in pair])[:200],
         own=asked.own,
         head=asked.head,
         labels={names[each]: labels[each] for each in pair},
@@ -145,16 +154,31 @@ def _draft(
             names[each]: {"import": results.imports[each]} if results.imports else {"table": file}
             for each in pair
         },
-        compared=(names[label], names[baseline]),
+        compared=tuple(names[each] for each in pair),
         seeds=_seeds(results, pair, asked),
         measurement=measurement,
         reported=_reported(results, asked),
         better=asked.better,
         smallest=None if asked.by is None else (asked.by, asked.why),
         ask=asked.ask,
-        either_way=either_way,
+        either_way=asked.level is None and _either_way(results, asked),
         tasks=results.tasks,
+        level=asked.level,
+        alpha=asked.alpha,
+        paired=asked.paired,
+        one_sided=asked.one_sided,
     )
+
+
+def _title(results: FoundResults, asked: DraftOptions, labels: Sequence[str]) -> str:
+    """What is claimed of the arms, which are called so."""
+    if asked.level is not None:
+        said = f"{asked.level.side.replace('_', ' ')} {asked.level.limit!r}"
+        return f"{labels[0]} has a mean {results.called} of {said}"
+    if _either_way(results, asked):
+        return f"{labels[0]} and {labels[1]} differ in {results.called}"
+    over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
+    return f"{labels[0]} has a {asked.better} {results.called} than {labels[1]}{over}"
 
 
 def labels_of(names: Mapping[str, str]) -> dict[str, str]:
@@ -175,9 +199,12 @@ def labels_of(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _comparable(results: FoundResults, asked: DraftOptions) -> None:
-    """At least two arms, and no seed twice in one."""
+    """At least two arms, or one with a level, and no seed twice in one."""
     path, arms = results.path, list(results.runs)
-    if len(arms) < 2:
+    if asked.level is not None and results.tasks:
+        advice = f"name one, as in --task {shlex.quote(results.tasks[0])}"
+        raise refused(path, "the runs are of several tasks", "runs of one task", advice)
+    if len(arms) < 2 - bool(asked.level):
         there = f"one arm is in it, '{arms[0]}'" if arms else "no arm is in it"
         raise refused(
             path, there, "two arms or more", "name the field that tells them apart: --arm"
@@ -287,7 +314,7 @@ def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
 
 
 def _tidy_text(
-    results: FoundResults, pair: tuple[str, str], names: Mapping[str, str], measurement: str
+    results: FoundResults, pair: tuple[str, ...], names: Mapping[str, str], measurement: str
 ) -> str:
     """The values of two arms as a tidy table, with what was lost or is not there yet."""
     columns = (*COLUMNS, STATE, TASK) if results.tasks else (*COLUMNS, STATE)

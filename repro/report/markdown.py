@@ -35,20 +35,20 @@ def listed(lines: Sequence[Line], broken: Sequence[tuple[str, str]]) -> str:
     verdicts = VerdictList(lines)
     found = verdicts.parts()
     parts = [f"{_flip(row)}\n" for row in verdicts.changed]
-    parts += [f"## {_escaped(verdicts.total(len(broken)).removesuffix('.'))}\n"]
+    parts += [f"## {escaped(verdicts.total(len(broken)).removesuffix('.'))}\n"]
     parts += [_table(part, verdicts) for part in found if part.urgent]
     parts += _list("Not judged", broken)
     postponed = dict.fromkeys(each for row in verdicts.lines for each in row.postponed)
     parts += _list("Left for the next time", [("", each) for each in postponed])
     parts += [_table(part, verdicts) for part in found if not part.urgent]
-    parts += [f"{_escaped(said)}\n"] if (said := chance(verdicts.lines)) else []
+    parts += [f"{escaped(said)}\n"] if (said := chance(verdicts.lines)) else []
     return "\n".join(parts)
 
 
 def _flip(row: Line) -> str:
     """What comes before all else: a verdict with another word than before."""
     scale = "" if row.scale == UNSCALED else f", {row.scale}"
-    return f"**{_escaped(f'{row.title} ({row.id}{scale})')}.** {_escaped(row.flip)}"
+    return f"**{escaped(f'{row.title} ({row.id}{scale})')}.** {escaped(row.flip)}"
 
 
 def _table(part: ListPart, verdicts: VerdictList) -> str:
@@ -56,13 +56,13 @@ def _table(part: ListPart, verdicts: VerdictList) -> str:
     head = [*HEAD, "Why"] if part.urgent else HEAD
     rows = (_cells(row, verdicts)[: len(head)] for row in part.lines)
     table = (f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
-    return f"### {_escaped(part.heading)}\n\n{''.join(table)}"
+    return f"### {escaped(part.heading)}\n\n{''.join(table)}"
 
 
 def _list(heading: str, items: Sequence[tuple[str, str]]) -> list[str]:
     """A section of what has no verdict: each with its name, if it has one, and why."""
     rows = "".join(
-        f"- {f'**{_escaped(name)}.** ' if name else ''}{_escaped(why)}\n" for name, why in items
+        f"- {f'**{escaped(name)}.** ' if name else ''}{escaped(why)}\n" for name, why in items
     )
     return [f"### {heading}\n\n{rows}"] if rows else []
 
@@ -74,10 +74,10 @@ def _cells(row: Line, verdicts: VerdictList) -> list[str]:
     know = "; ".join(verdicts.remarks(row)) or fmt.DASH
     name = f"{row.title} ({row.id})"
     cells = [name, row.verdict.word, result or fmt.DASH, know, row.sentence]
-    return list(map(_escaped, cells))
+    return list(map(escaped, cells))
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that Markdown shows as it is: on one line, without markup, links or HTML."""
     marked = re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", fmt.unbroken(fmt.clean(text)))
     marked = marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

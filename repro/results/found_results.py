@@ -294,7 +294,11 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:
-            raise no_arms(path, runs, hints)
+            if not hints.alone:
+                raise no_arms(path, runs, hints)
+            rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
+            cells = forms[0].importer.get("each") == "row"
+            return _of_sheet(Sheet([forms[0].words], rows, told, "", ended, cells=cells), hints)
     mine = [run for run in runs if where in run.fields]
     sheet = Sheet(
         [forms[0].words, f"arms by the field '{where}'"],

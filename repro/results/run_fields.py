@@ -35,7 +35,7 @@ class Hints:
 
     ``task`` is the one whose runs are compared, ``task_field`` the field that says it. Rows with
     one value of the field ``unit`` are of one run, and averaged. ``reader`` is what an import calls
-    the only reader that is asked.
+    the only reader that is asked. ``alone``: results in which nothing tells arms apart are one arm.
     """
 
     arm: str = ""
@@ -45,6 +45,7 @@ class Hints:
     task_field: str = ""
     unit: str = ""
     reader: str = ""
+    alone: bool = False
 
     @property
     def fields(self) -> frozenset[str]:

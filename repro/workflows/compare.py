@@ -6,23 +6,28 @@ The expectation is written when the results are there, so that its verdict is ex
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from repro.consent import Consent, Module, require_code
-from repro.drafting.claim_text import Better
+from repro.drafting.claim_text import Better, Level
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
 from repro.errors import ClaimError, DataError, ReproError
 from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
+from repro.results.forms import refused
 from repro.results.found_results import FoundResults, read_results
+from repro.results.record_logs import RecordHints, is_record, read_record
 from repro.results.run_fields import Hints
 from repro.results.run_values import FoundValue
+from repro.schema import numbers as fmt
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
@@ -31,11 +36,16 @@ from repro.store.run_store import RunStore
 from repro.workflows.verify import Options, Verified, verify_claims
 
 WHY = "the margin that was given when the results were there"
+WHY_LIMIT = "the limit that was given when the results were there"
 
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """What is asked of results, and where the claims and the reports go."""
+    """What is asked of results, and where the claims and the reports go.
+
+    With a ``level`` each arm is held against that; ``against`` are the results of the baseline,
+    where they lie elsewhere. ``step`` is the one at which the logs of a record count.
+    """
 
     results: Path
     better: Better
@@ -46,15 +56,64 @@ class CompareOptions:
     reports: Path = Path("reports")
     command: str = ""
     allow_code: Consent = False
+    why: str = ""
+    level: Level | None = None
+    against: Path | None = None
+    alpha: float | None = None
+    step: int | None = None
+    paired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedResults:
-    """What was judged, what was guessed of the results, and the claims that were written."""
+    """What was judged, what was guessed of the results, and the claims that were written.
+
+    ``read`` is how the results were read, and ``notes`` are what goes with the verdicts.
+    """
 
     verified: Verified
     said: tuple[str, ...]
     claims: tuple[Path, ...]
+    read: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def level_of(
+    at_most: float | None,
+    at_least: float | None,
+    sd: float | None,
+    why: str,
+    better: Better | None,
+) -> tuple[Level | None, Better]:
+    """The level that options declare, if they do, and which numbers are better.
+
+    ClaimError where they do not go together, or leave that open.
+    """
+    sides: dict[Literal["at_most", "at_least"], float] = {}
+    if at_most is not None:
+        sides["at_most"] = at_most
+    if at_least is not None:
+        sides["at_least"] = at_least
+    if len(sides) > 1:
+        raise ClaimError("--at-most and --at-least: a limit is one of the two\n  to do: give one")
+    if not sides:
+        if sd is not None:
+            advice = "to do: give a limit too, --at-most or --at-least, or leave it out"
+            raise ClaimError(f"--sd belongs to a limit\n  {advice}")
+        if better is None:
+            raise ClaimError(
+                "which numbers are better is not said\n  expected: --better lower, --better "
+                "higher, or a limit: --at-most, --at-least\n  to do: give one of them"
+            )
+        return None, better
+    if sd is not None and not why:
+        raise ClaimError(
+            '--sd needs its reason\n  to do: say why it is known, as in --why "rule 3"'
+        )
+    ((side, limit),) = sides.items()
+    known = None if sd is None else (sd, why)
+    natural: Better = "lower" if side == "at_most" else "higher"
+    return Level(side, limit, why or WHY_LIMIT, known), better or natural
 
 
 def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
@@ -64,6 +123,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     of values that somebody edited is in the way, OutputError where nothing can be written,
     CodeError for a reader that is not built in without consent.
     """
+    _refuse_unused(comparison)
     if ":" in (reader := comparison.hints.reader):
         require_code([Module(reader)], comparison.allow_code, {reader: "--reader"})
     comparison, results, drafts = _placed(comparison)
@@ -87,9 +147,26 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
     unit = "seeds per arm and task" if results.tasks else "seeds per arm"
-    return ComparedResults(
-        verified, (*drafts.said, f"n, the {unit}: {', '.join(counts)}", *changed), files
-    )
+    judged = [each for each in verified.documents if each.results and comparison.level]
+    stops = (stopping(each, comparison.level) for each in judged if comparison.level)
+    said = (*drafts.said, f"n, the {unit}: {', '.join(counts)}", *changed)
+    return ComparedResults(verified, said, files, tuple(results.said), tuple(filter(None, stops)))
+
+
+def _refuse_unused(comparison: CompareOptions) -> None:
+    """ClaimError for options that would have no say beside others."""
+    unused = {
+        "--by": comparison.by is not None,
+        "--baseline": bool(comparison.baseline),
+        "--against": comparison.against is not None,
+        "--paired": comparison.paired,
+    }
+    if comparison.level is not None and (given := [name for name, is_ in unused.items() if is_]):
+        limit = f"--{comparison.level.side.replace('_', '-')}"
+        mistake = f"{' and '.join(given)}: with {limit} no arm is compared with another"
+        raise ClaimError(f"{mistake}\n  to do: leave it out, or leave out {limit}")
+    if comparison.against is not None and comparison.baseline:
+        raise ClaimError("--baseline and --against both name the baseline\n  to do: give one")
 
 
 def _placed(comparison: CompareOptions) -> tuple[CompareOptions, FoundResults, Drafts]:
@@ -117,7 +194,7 @@ def _placed(comparison: CompareOptions) -> tuple[CompareOptions, FoundResults, D
 
 def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     try:
-        results = read_results(comparison.results, comparison.out, comparison.hints)
+        results = _read(comparison)
     except DataError as error:  # also of a file that cannot be read: it was named to be judged
         raise ClaimError(str(error)) from error
     head = (
@@ -131,14 +208,58 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
         DraftOptions(
             comparison.better,
             comparison.by,
-            WHY,
-            comparison.baseline,
+            comparison.why or WHY,
+            _baseline(comparison, results),
             own=WRITTEN_FROM_RESULTS,
             head=head,
             out=comparison.out,
             ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
+            level=comparison.level,
+            alpha=comparison.alpha,
+            paired=comparison.paired,
+            one_sided=comparison.against is not None,
         ),
     )
+
+
+def _read(comparison: CompareOptions) -> FoundResults:
+    """The results, and with ``against`` those of the baseline as a second arm.
+
+    A folder of logs that is held against a level, or another, is a record: one arm.
+    """
+    if comparison.against is None:
+        return _one(comparison, comparison.results)
+    results, other = (_one(comparison, each) for each in (comparison.results, comparison.against))
+    for each in (results, other):
+        if len(each.runs) != 1:
+            mistake = f"several arms are in it: {', '.join(each.runs)}"
+            advice = "name a folder of one arm, or leave out --against and give --baseline"
+            raise refused(each.path, mistake, "the runs of one arm", advice)
+    if other.measure != results.measure:
+        mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
+        raise refused(other.path, mistake, "one number", "name it: --measure NAME")
+    ((name, runs),), ((base, others),) = results.runs.items(), other.runs.items()
+    if name == base:
+        mistake = f"both are called '{name}'"
+        raise refused(other.path, mistake, "two folders of different names", "rename one of them")
+    said = [*results.said, *other.said]
+    return FoundResults(results.path, {name: runs, base: others}, results.measure, said=said)
+
+
+def _one(comparison: CompareOptions, path: Path) -> FoundResults:
+    alone = comparison.level is not None or comparison.against is not None
+    guessed = comparison.hints == Hints(measure=comparison.hints.measure)
+    if alone and guessed and is_record(path):
+        return read_record(path, RecordHints(comparison.hints.measure, comparison.step))
+    if comparison.step is not None:
+        mistake = "--step is for the logs of a record"
+        advice = "leave it out, or hold a folder of logs against a limit: --at-most, --at-least"
+        raise refused(path, mistake, "a folder of logs and a limit", advice)
+    return read_results(path, comparison.out, replace(comparison.hints, alone=alone))
+
+
+def _baseline(comparison: CompareOptions, results: FoundResults) -> str:
+    return comparison.baseline if comparison.against is None else [*results.runs][1]
 
 
 def _in_the_way(comparison: CompareOptions, drafts: Drafts) -> Path | None:
@@ -204,6 +325,57 @@ def _values(document: Document) -> dict[tuple[str, str, int, str], float]:
         for each in arm.replicates
         for name, value in each.values.items()
     }
+
+
+FIRST_LOOK = 3
+"""The run after which somebody may first have looked: no fewer are judged."""
+
+KNOWN = 1e9
+"""Degrees of freedom at which a known standard deviation is as good as an estimated one."""
+
+
+def stopping(document: Document, level: Level) -> str:
+    """What it does to a level that the number of runs was decided after looking; empty without n.
+
+    How often p is below alpha at some look, of a mean exactly at the limit, is simulated; the
+    e-value is valid however one stops.
+    """
+    from repro.stats import optional_stopping as simulated
+    from repro.stats.anytime import one_sided_e_value
+
+    ((result,), (arm,)) = document.results, document.arms
+    summary = arm.summaries[0]
+    spread = level.sd[0] if level.sd else summary.sd
+    if not (summary.n and spread and result.p is not None):
+        return ""
+    n, alpha = summary.n, result.alpha
+    below = level.limit - summary.mean if level.side == "at_most" else summary.mean - level.limit
+    t = below / spread * math.sqrt(n)
+    e = float(one_sided_e_value(t, n, None, df=KNOWN if level.sd else None))
+    decides = "decides" if e >= 1 / alpha else "does not decide"
+    allowed = f"{fmt.e_value(e)} and {decides} ({1 / alpha:g} is needed)"
+    if n <= FIRST_LOOK:
+        return f"the e-value, valid however one stops, is {allowed}"
+    rule = simulated.z_test if level.sd else simulated.t_test
+    rate = fmt.share(simulated.found(rule, 0.0, alpha, first=FIRST_LOOK, last=n), 2)
+    return (
+        f"stopping: had somebody looked after each run from run {FIRST_LOOK} on, p < {alpha:g} "
+        f"would come by chance in {rate} of records with up to {n} runs; the e-value, valid "
+        f"however one stops, is {allowed}"
+    )
+
+
+def intervals(document: Document) -> Mapping[tuple[str, str], tuple[float, float]]:
+    """The 95 % interval of each mean, by arm and measurement: Student's, of its own values."""
+    from repro.stats.contrast import Contrast
+
+    found = {}
+    for arm in document.arms:
+        for each in arm.summaries:
+            if each.n is not None and each.n > 1 and each.sd:
+                reach = Contrast(each.mean, each.sd / math.sqrt(each.n), each.n - 1).interval(0.95)
+                found[arm.id, each.measurement] = (reach.low, reach.high)
+    return found
 
 
 def _count(runs: Sequence[FoundValue]) -> str:
