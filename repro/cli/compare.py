@@ -163,16 +163,19 @@ def compare(
     The claim is written to a file, to be declared before the next results; about these results
     its verdict is exploratory.
     """
+    if better is None and at_most is None and at_least is None:
+        hint = "--better"
+        raise typer.BadParameter("needed, unless there is --at-most or --at-least", param_hint=hint)
     with problems(json=json):
         from repro.consent import trusted
         from repro.results.run_fields import Hints
-        from repro.workflows.compare import CompareOptions, level_of
+        from repro.workflows.compare import CompareOptions, better_of, level_of
         from repro.workflows.compare import compare as compared
 
-        level, better = level_of(at_most, at_least, sd, why, better)
+        level = level_of(at_most, at_least, sd, why)
         comparison = CompareOptions(
             results=results,
-            better=better,
+            better=better_of(better, level),
             by=by,
             baseline=baseline,
             hints=Hints(arm, seed, measure, task, task_field, unit, reader),

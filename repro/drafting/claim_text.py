@@ -15,7 +15,7 @@ _WORDS_OF_YAML = frozenset({"true", "false", "null", "yes", "no", "on", "off", "
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class MeanLimit:
     """The limit of a mean, and why; ``sd`` is its known standard deviation, if it has one."""
 
     side: Literal["at_most", "at_least"]
@@ -53,7 +53,7 @@ class Draft:
     tasks: Sequence[str] = ()
     sequential: bool = False
     configuration: Mapping[str, Any] = field(default_factory=dict)
-    level: Level | None = None
+    level: MeanLimit | None = None
     alpha: float | None = None
     paired: bool = False
     one_sided: bool = False

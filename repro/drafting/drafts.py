@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from repro.drafting.claim_text import Better, Draft, Level, claim_text
+from repro.drafting.claim_text import Better, Draft, MeanLimit, claim_text
 from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.results.forms import named, refused
@@ -61,7 +61,7 @@ class DraftOptions:
     ask: bool = False
     out: Path = Path()
     ending: str = ""
-    level: Level | None = None
+    level: MeanLimit | None = None
     alpha: float | None = None
     paired: bool = False
     one_sided: bool = False
@@ -82,6 +82,8 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
 
     ClaimError where nothing can be compared.
     """
+    if asked.level is not None:
+        results = _with_enough(results)
     _comparable(results, asked)
     baseline, said = _baseline(results, asked) if asked.level is None else ("", "")
     names: dict[str, str] = {}
@@ -105,14 +107,16 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
             file = f"{name if len(others) > 1 else _stem(results)}_as_compared.csv"
             text = _tidy_text(results, pair, names, measurement)
             drafts.tables[file] = text
-            place = asked.out / file
-            drafts.said.append(f"the values are copied to {place}, which the claim reads")
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
         draft = _draft(results, asked_here, names, pair, measurement, file)
         text = claim_text(replace(draft, id=claim_id, family=family))
         drafts.claims[f"{name}.claim.yaml"] = text
         drafts.ids[f"{name}.claim.yaml"] = claim_id
+    if drafts.tables:
+        files = [str(asked.out / file) for file in drafts.tables]
+        reads = "which the claim reads" if len(files) == 1 else "one for each claim"
+        drafts.said.append(f"the values are copied to {named(files)}, {reads}")
     return drafts
 
 
@@ -196,6 +200,16 @@ def labels_of(names: Mapping[str, str]) -> dict[str, str]:
             number = f" ({[*names].index(label) + 1})"
             shown[label] = f"{name[: LABEL - len(number)]}{number}"
     return shown
+
+
+def _with_enough(results: FoundResults) -> FoundResults:
+    """The arms with seeds enough to be held against a level, where some have."""
+    enough = {arm: runs for arm, runs in results.runs.items() if len(runs) >= LEAST_SEEDS}
+    few = [arm for arm in results.runs if arm not in enough]
+    if not (enough and few):
+        return results
+    said = f"left out, with fewer than {LEAST_SEEDS} seeds: {named(few)}"
+    return replace(results, runs=enough, said=[*results.said, said])
 
 
 def _comparable(results: FoundResults, asked: DraftOptions) -> None:

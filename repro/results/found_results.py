@@ -41,6 +41,7 @@ from repro.results.run_fields import (
     arm_field,
     field_of_task,
     no_field,
+    refuse_pooled,
     seed_field,
     task_field,
     tasks_left_out,
@@ -293,12 +294,14 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if not where or not _repeated(runs, where):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
+        if not where and not hints.alone:
+            raise no_arms(path, runs, hints)
         if not where:
-            if not hints.alone:
-                raise no_arms(path, runs, hints)
+            refuse_pooled(path, runs, told, hints)
             rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
             cells = forms[0].importer.get("each") == "row"
-            return _of_sheet(Sheet([forms[0].words], rows, told, "", ended, cells=cells), hints)
+            sheet = Sheet([forms[0].words, "one arm"], rows, told, "", ended, cells=cells)
+            return _of_sheet(sheet, hints)
     mine = [run for run in runs if where in run.fields]
     sheet = Sheet(
         [forms[0].words, f"arms by the field '{where}'"],

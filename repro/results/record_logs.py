@@ -118,15 +118,15 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
 def _chosen(path: Path) -> tuple[list[Path], list[str]]:
     """The logs right in the folder, else those of the only folder below; and what is said."""
     logs, below = _logs(path), _below(path)
-    beside = [f"{name} ({len(each)})" for name, each in below.items()]
+    elsewhere = [f"{name} ({len(each)})" for name, each in below.items()]
     if logs:
-        return logs, [f"not used, logs in folders below: {named(beside)}"] if beside else []
+        return logs, [f"not used, logs in folders below: {named(elsewhere)}"] if elsewhere else []
     if all(len(each) == 1 for each in below.values()):
         return [each for (each,) in below.values()], []
     if len(below) == 1:
         ((name, only),) = below.items()
         return only, [f"the logs lie in {name}"]
-    mistake = f"its logs lie in several folders: {named(beside)}"
+    mistake = f"its logs lie in several folders: {named(elsewhere)}"
     advice = f"name one of them, as in {path / next(iter(below))}"
     raise refused(path, mistake, "the logs of one record", advice)
 
@@ -207,7 +207,7 @@ def _measured(
 
 
 def _once(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
-    """The logs without copies of others, and what is said of these; a name with a seed stays."""
+    """The logs without the copies, and what is said of these; a name with a seed stays."""
     first: dict[str, Log] = {}
     for log in sorted(logs, key=lambda log: (_SEED.search(log.name) is None, log.name)):
         first.setdefault(log.digest, log)
@@ -242,7 +242,7 @@ def _refuse_apart(path: Path, ends: Mapping[str, Stand], hints: RecordHints) -> 
     said = ", ".join(f"{at} in {number_of(count, 'log')}" for at, count in counts.items())
     steps = all(end.step for end in ends.values())
     first = next(iter(ends.values())).step.partition("/")[0]
-    advice = f"put the logs of another program into a folder of their own: {_some(others)}"
+    advice = f"put the logs of another program into another folder: {_some(others)}"
     if steps and hints.step is None:
         advice = f"say which step counts, as in --step {first}, or {advice}"
     raise refused(path, f"its logs do not end alike: {said}", "runs of one program", advice)
@@ -257,7 +257,7 @@ def _seeds(path: Path, names: Sequence[str]) -> list[int]:
     if count > 1:
         twice = [name for name, each in zip(names, said, strict=True) if each == seed]
         mistake = f"{count} logs are of seed {seed}: {named(twice)}"
-        advice = "put runs that were made again into a folder of their own"
+        advice = "put runs that were made again into another folder"
         raise refused(path, mistake, "one log for each seed", advice)
     return said
 

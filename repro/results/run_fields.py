@@ -160,6 +160,20 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     return choice[0] if choice else ""
 
 
+def refuse_pooled(
+    path: Path, runs: Sequence[FoundRun], told: Collection[str], hints: Hints
+) -> None:
+    """ClaimError for runs of one arm in which a text differs and recurs: they may be several."""
+    for key in dict.fromkeys(key for run in runs for key in run.fields):
+        cells = [str(run.fields.get(key, "")) for run in runs]
+        if key in told or key in hints.fields or len({*cells}) in (1, len(cells)):
+            continue
+        if not number_like(runs, key):
+            mistake = f"'{key}' differs between the runs of what would be one arm"
+            advice = f"name it, as in --arm {key}, or leave out what is not meant"
+            raise refused(path, mistake, "runs of one arm, or the field of the arms", advice)
+
+
 def _splits(runs: Sequence[FoundRun], key: str) -> bool:
     """Whether a field has a few values, each in several runs, and all runs have one."""
     counts: dict[str, int] = defaultdict(int)

@@ -62,7 +62,7 @@ def found(
 
     The losses are normal with standard deviation 1 and a mean that is ``below`` the limit of 0.
     With ``looks`` the rule is asked after each run from the ``first`` to the ``last``, and the
-    first yes ends it; without, once after the last. Of a share of 5 % the standard error is 0.07
+    first yes ends it; without, once after the last. The standard error of a share of 5 % is 0.07
     points with up to 20 runs, and 0.15 with 100.
     """
     crossed = rule(_standard_normal(last) - below, alpha, first)

@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from repro.consent import Consent, Module, require_code
-from repro.drafting.claim_text import Better, Level
+from repro.drafting.claim_text import Better, MeanLimit
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
 from repro.errors import ClaimError, DataError, ReproError
 from repro.files import resolved
@@ -57,7 +56,7 @@ class CompareOptions:
     command: str = ""
     allow_code: Consent = False
     why: str = ""
-    level: Level | None = None
+    level: MeanLimit | None = None
     against: Path | None = None
     alpha: float | None = None
     step: int | None = None
@@ -79,41 +78,28 @@ class ComparedResults:
 
 
 def level_of(
-    at_most: float | None,
-    at_least: float | None,
-    sd: float | None,
-    why: str,
-    better: Better | None,
-) -> tuple[Level | None, Better]:
-    """The level that options declare, if they do, and which numbers are better.
-
-    ClaimError where they do not go together, or leave that open.
-    """
-    sides: dict[Literal["at_most", "at_least"], float] = {}
-    if at_most is not None:
-        sides["at_most"] = at_most
-    if at_least is not None:
-        sides["at_least"] = at_least
-    if len(sides) > 1:
+    at_most: float | None, at_least: float | None, sd: float | None, why: str
+) -> MeanLimit | None:
+    """The limit that options declare; None without one. ClaimError where they do not fit."""
+    if at_most is not None and at_least is not None:
         raise ClaimError("--at-most and --at-least: a limit is one of the two\n  to do: give one")
-    if not sides:
-        if sd is not None:
-            advice = "to do: give a limit too, --at-most or --at-least, or leave it out"
-            raise ClaimError(f"--sd belongs to a limit\n  {advice}")
-        if better is None:
-            raise ClaimError(
-                "which numbers are better is not said\n  expected: --better lower, --better "
-                "higher, or a limit: --at-most, --at-least\n  to do: give one of them"
-            )
-        return None, better
     if sd is not None and not why:
-        raise ClaimError(
-            '--sd needs its reason\n  to do: say why it is known, as in --why "rule 3"'
-        )
-    ((side, limit),) = sides.items()
+        reason = 'to do: say why it is known, as in --why "the rule assumes it"'
+        raise ClaimError(f"--sd needs its reason\n  {reason}")
     known = None if sd is None else (sd, why)
-    natural: Better = "lower" if side == "at_most" else "higher"
-    return Level(side, limit, why or WHY_LIMIT, known), better or natural
+    if at_most is not None:
+        return MeanLimit("at_most", at_most, why or WHY_LIMIT, known)
+    if at_least is not None:
+        return MeanLimit("at_least", at_least, why or WHY_LIMIT, known)
+    if sd is not None:
+        advice = "to do: give a limit too, --at-most or --at-least, or leave it out"
+        raise ClaimError(f"--sd belongs to a limit\n  {advice}")
+    return None
+
+
+def better_of(better: Better | None, level: MeanLimit | None) -> Better:
+    """Which numbers are better: without a word, those on the right side of the limit."""
+    return better or ("lower" if level is not None and level.side == "at_most" else "higher")
 
 
 def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
@@ -147,14 +133,13 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
     unit = "seeds per arm and task" if results.tasks else "seeds per arm"
-    judged = [each for each in verified.documents if each.results and comparison.level]
-    stops = (stopping(each, comparison.level) for each in judged if comparison.level)
+    notes = tuple(_notes(verified.documents, comparison.level))
     said = (*drafts.said, f"n, the {unit}: {', '.join(counts)}", *changed)
-    return ComparedResults(verified, said, files, tuple(results.said), tuple(filter(None, stops)))
+    return ComparedResults(verified, said, files, tuple(results.said), notes)
 
 
 def _refuse_unused(comparison: CompareOptions) -> None:
-    """ClaimError for options that would have no say beside others."""
+    """ClaimError for options that would have no say."""
     unused = {
         "--by": comparison.by is not None,
         "--baseline": bool(comparison.baseline),
@@ -327,6 +312,15 @@ def _values(document: Document) -> dict[tuple[str, str, int, str], float]:
     }
 
 
+def _notes(documents: Sequence[Document], level: MeanLimit | None) -> Iterator[str]:
+    """What stopping does to each level, and of which claim, where there are several."""
+    if level is None:
+        return
+    for document in documents:
+        if said := stopping(document, level):
+            yield said if len(documents) == 1 else f"{document.claim.id}: {said}"
+
+
 FIRST_LOOK = 3
 """The run after which somebody may first have looked: no fewer are judged."""
 
@@ -334,7 +328,7 @@ KNOWN = 1e9
 """Degrees of freedom at which a known standard deviation is as good as an estimated one."""
 
 
-def stopping(document: Document, level: Level) -> str:
+def stopping(document: Document, level: MeanLimit) -> str:
     """What it does to a level that the number of runs was decided after looking; empty without n.
 
     How often p is below alpha at some look, of a mean exactly at the limit, is simulated; the
@@ -343,8 +337,9 @@ def stopping(document: Document, level: Level) -> str:
     from repro.stats import optional_stopping as simulated
     from repro.stats.anytime import one_sided_e_value
 
-    ((result,), (arm,)) = document.results, document.arms
-    summary = arm.summaries[0]
+    if not document.results or not document.arms[0].summaries:
+        return ""
+    result, summary = document.results[0], document.arms[0].summaries[0]
     spread = level.sd[0] if level.sd else summary.sd
     if not (summary.n and spread and result.p is not None):
         return ""
@@ -360,13 +355,13 @@ def stopping(document: Document, level: Level) -> str:
     rate = fmt.share(simulated.found(rule, 0.0, alpha, first=FIRST_LOOK, last=n), 2)
     return (
         f"stopping: had somebody looked after each run from run {FIRST_LOOK} on, p < {alpha:g} "
-        f"would come by chance in {rate} of records with up to {n} runs; the e-value, valid "
-        f"however one stops, is {allowed}"
+        f"would come by chance in {rate} of records exactly at the limit, with up to {n} runs; the "
+        f"e-value, valid however one stops, is {allowed}"
     )
 
 
 def intervals(document: Document) -> Mapping[tuple[str, str], tuple[float, float]]:
-    """The 95 % interval of each mean, by arm and measurement: Student's, of its own values."""
+    """The 95 % interval of each mean, by arm and measurement: Student's."""
     from repro.stats.contrast import Contrast
 
     found = {}

@@ -98,7 +98,7 @@ def test_code_without_consent_is_an_object(tmp_path: Path) -> None:
     [
         (("verify", "--nope"), "No such option: --nope"),
         (("compare",), "Missing argument"),
-        (("compare", "x.csv"), "Missing option '--better'"),
+        (("compare", "x.csv"), "Invalid value for --better: needed"),
         (("compare", "x.csv", "--better", "nope"), "'nope' is not one of"),
         (("verify", "x.yaml", "--workers", "0"), "greater than or equal to 1"),
         (("runs", "export"), "Missing option '--to'"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -104,7 +105,7 @@ def test_a_known_standard_deviation_makes_it_a_z_test() -> None:
 def test_what_looking_does_is_said_of_this_number_of_runs() -> None:
     """By the simulation that gives 4.9 % for 4 to 20 runs; not where one look was possible."""
     told = repro("compare", record(FA3), "--at-most", 3.28, "--alpha", 0.01).stdout
-    share = told.split("records with up to 7 runs")[0]
+    share = told.split("records exactly at the limit")[0]
     assert 2.7 < float(share.rpartition("in ")[2].rstrip("% of\N{NO-BREAK SPACE}")) < 3.5
     few = repro("compare", record(FA3[:3], "few"), "--at-most", 3.28, "--alpha", 0.01).stdout
     assert "stopping" not in few
@@ -123,6 +124,17 @@ def test_a_block_for_the_pull_request_has_all_that_a_referee_needs() -> None:
     assert "p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}6.0e" in block
     assert "stopping: had somebody looked" in block
     assert "- verify it again: `repro compare fa3 --at-most 3.28 --alpha 0.01`\n" in block
+
+
+def test_the_page_for_referees_says_what_is_said() -> None:
+    """The command and the lines of the page, on the record that it is about."""
+    page = (ROOT / "docs/how-to/judge-a-record.md").read_text("utf-8")
+    (line,) = re.findall(r"^\$ repro (compare .*)$", page, re.MULTILINE)
+    (told,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    record(FA3, "records/fa3")
+    result = repro(*line.split())
+    assert result.returncode == 0
+    assert {*told.splitlines()} <= {*said(result).splitlines()}
 
 
 def test_an_improvement_on_another_record_is_one_sided_by_a_margin() -> None:
@@ -178,7 +190,7 @@ def test_the_step_that_counts_tells_programs_apart() -> None:
 
 
 def test_a_log_that_repeats_another_counts_once() -> None:
-    """`train.log` beside `train_seed1337.log`; equal last values alone are none."""
+    """`train.log` next to `train_seed1337.log`; equal last values alone do not make a copy."""
     record(FA3, name="train_seed{}")
     Path("fa3/train.log").write_text(Path("fa3/train_seed2.txt").read_text())
     result = repro("compare", "fa3", "--at-most", 3.28)
@@ -218,6 +230,19 @@ def test_any_results_are_held_against_a_limit() -> None:
     assert document("runs_at_least").verdict.conclusion == "CONFIRMED"
 
 
+def test_runs_of_several_things_are_not_pooled() -> None:
+    """Whatever the text is called, and however many there are."""
+    rows = [f"record {n // 3},{n},{3.27 + n / 1e4}" for n in range(66)]
+    Path("many.csv").write_text("\n".join(["what,seed,loss", *rows]))
+    result = repro("compare", "many.csv", "--at-most", 3.28)
+    assert (result.returncode, "--arm what" in result.stderr) == (2, True)
+    result = repro("compare", "many.csv", "--at-most", 3.28, "--arm", "what")
+    assert len([*Path("reports").glob("*/declared/report.json")]) == 22
+    Path("more.csv").write_text(Path("many.csv").read_text() + "\nrecord 22,70,3.1")
+    result = repro("compare", "more.csv", "--at-most", 3.28, "--arm", "what", "--out", "more")
+    assert "left out, with fewer than 3 seeds: record 22" in result.stdout
+
+
 @pytest.mark.parametrize(
     "args",
     [
@@ -226,7 +251,6 @@ def test_any_results_are_held_against_a_limit() -> None:
         ("--at-most", 3.28, "--paired"),
         ("--better", "lower", "--sd", 1, "--why", "x"),
         ("--better", "lower", "--step", 3),
-        (),
     ],
 )
 def test_options_that_have_no_say_are_refused(args: tuple[object, ...]) -> None:

@@ -111,3 +111,13 @@ def test_bad_sizes_and_priors_are_refused(n, g):
     for call in (e_value, one_sided_e_value):
         with pytest.raises(ClaimError, match=r"at least two values|variance g"):
             call(1.0, n, n, g)
+
+
+def test_with_a_known_standard_deviation_it_is_the_mixture_of_normals():
+    """For a mean of ``n`` values: the half normal prior with variance g, in closed form."""
+    z, n = np.array([-1.0, 0.5, 2.0, 4.8]), 10
+    a = 1 + n
+    expected = (
+        2 / np.sqrt(a) * np.exp(z**2 / 2 * (1 - 1 / a)) * stats.norm.cdf(z * np.sqrt(1 - 1 / a))
+    )
+    assert one_sided_e_value(z, n, None, df=1e9) == pytest.approx(expected, rel=1e-6)

@@ -35,7 +35,7 @@ def test_the_e_process_keeps_its_level_whenever_one_stops() -> None:
 
 
 def test_the_power_of_one_look_is_the_exact_one() -> None:
-    """Of the z-test, whose power has a closed form."""
+    """The z-test, whose power has a closed form."""
     for below in (0.5, 1.0):
         power = norm.cdf(below * np.sqrt(stopping.LAST) - norm.isf(0.001))
         assert within(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 
 from repro.report.blocks import DotPanel, DotRow, Key, LooksPanel, LooksPlot, ScatterPlot
 from repro.report.figures.canvas import (
@@ -80,33 +81,18 @@ def _dot(row: DotRow) -> float:
 def _offsets(row: DotRow, on: Axis) -> list[float]:
     """How far each dot moves from the middle of its strip so that ties stay countable.
 
-    From left to right, so that only the dots that were placed last can be met.
+    From left to right, at the height nearest to the middle that is free there. Heights are so far
+    apart that a dot meets only dots of the same height, the last of which is the nearest.
     """
     dot = _dot(row)
-    placed: list[tuple[float, float]] = []
-    near = 0
+    last: dict[int, float] = {}
     offsets = [0.0] * len(row.values)
     for i in sorted(range(len(row.values)), key=lambda j: (row.values[j], j)):
         x = on.at(row.values[i])
-        while near < len(placed) and x - placed[near][0] >= dot * 0.9:
-            near += 1
-        y = _free_height(x, dot, placed[near:])
-        placed.append((x, y))
-        offsets[i] = y
+        k = next(k for k in count() if not x - last.get(k, -math.inf) < dot * 0.9)
+        last[k] = x
+        offsets[i] = (k + 1) // 2 * dot * 0.92 * (1 if k % 2 else -1)
     return offsets
-
-
-def _free_height(x: float, dot: float, near: list[tuple[float, float]]) -> float:
-    """The height nearest to the middle at which a dot at ``x`` meets none of those near it.
-
-    Each of those can stand in the way of three heights, so one of this many is free; the middle
-    where no place can be computed, of values too large to draw.
-    """
-    for k in range(3 * len(near) + 1):
-        y = (k + 1) // 2 * dot * 0.92 * (1 if k % 2 else -1)
-        if all(math.hypot(x - px, y - py) >= dot * 0.9 for px, py in near):
-            return y
-    return 0.0
 
 
 def _height(row: DotRow, on: Axis | None) -> float:
