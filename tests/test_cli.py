@@ -45,6 +45,7 @@ def test_the_commands_are_these() -> None:
     assert names == {
         "verify", "compare", "new", "check", "gate", "plan", "measure", "tune", "audit", "rank",
         "similarity", "report", "history", "diff", "schema", "corpus", "doctor", "try",
+        "noise",
     }  # fmt: skip
     (runs,) = app.registered_groups
     assert runs.typer_instance is not None

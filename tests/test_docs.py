@@ -360,14 +360,18 @@ def test_the_readmes_commands_lead_from_a_program_to_a_verdict(tmp_path: Path) -
     assert re.match(rf"{claim.name.split('.')[0]}_\w+: VALID, CONFIRMED", done.stdout)
 
 
-def test_the_first_verdict_is_said_as_its_page_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("where", "file"),
+    [("how-to/first-verdict", "results.csv"), ("how-to/research-loop", "baseline.csv")],
+)
+def test_a_command_prints_what_its_page_says(
+    where: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command, on the table of the page, prints what the page prints."""
     monkeypatch.chdir(tmp_path)
-    text = page("how-to/first-verdict")
+    text = page(where)
     (table,), (told,) = examples("csv", text), examples("console", text)
-    Path("results.csv").write_text(table, encoding="utf-8")
+    Path(file).write_text(table, encoding="utf-8")
     command, _, printed = told.partition("\n")
     done = repro(*command.removeprefix("$ repro ").split())
     assert (done.returncode, done.stdout) == (0, printed), done.stderr

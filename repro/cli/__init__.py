@@ -21,6 +21,7 @@ from repro.cli.compare import compare
 from repro.cli.gate import gate
 from repro.cli.measure import measure, tune
 from repro.cli.new import new
+from repro.cli.noise import noise
 from repro.cli.options import say_stopped, say_wrong
 from repro.cli.plan import check, plan, trial
 from repro.cli.rank import rank, similarity
@@ -102,6 +103,7 @@ def options(
 COMMANDS = (
     verify,
     compare,
+    noise,
     new,
     check,
     gate,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from repro.schema.base import LARGEST, SMALLEST
@@ -57,6 +58,20 @@ EXPECTED_STATES = "one of finished, diverged, failed, running, or the word of a 
 def state_of(cell: object) -> RunState | None:
     """How a run ended, in a word of any tracker: `Out of memory`, `FAILED`; None for another."""
     return STATES.get(re.sub(r"[\s-]+", "_", str(cell).strip().casefold()))
+
+
+LOOP_WORDS = frozenset({"keep", "kept", "discard", "discarded", "revert", "reverted"})
+"""What the log of a research loop says of experiments, all of which have finished."""
+
+
+def loop_advice(words: Iterable[str], path: Path) -> str:
+    """Where the log of a research loop is read; empty for any other words."""
+    if not {word.casefold() for word in words} <= LOOP_WORDS:
+        return ""
+    return (
+        "this is the log of a research loop, single runs without seeds: `repro noise BASELINE "
+        f"--log {path.name}` says what luck would keep"
+    )
 
 
 MAX_DIGITS = 1_000

@@ -20,7 +20,15 @@ from repro.results.importer import FilesRead, Stepped
 from repro.results.json_runs import known_form
 from repro.results.paths import ColumnPattern, PathPattern, column_expression, matching
 from repro.results.pattern_rows import PatternRows
-from repro.results.readings import EXPECTED_STATES, STATE_COLUMNS, STATES, RunState, short, state_of
+from repro.results.readings import (
+    EXPECTED_STATES,
+    STATE_COLUMNS,
+    STATES,
+    RunState,
+    loop_advice,
+    short,
+    state_of,
+)
 from repro.results.series import (
     FORMS,
     LARGEST,
@@ -238,10 +246,10 @@ def _state(record: Record, name: str, path: Path, number: int) -> RunState:
     found = state_of(record.get(name, ""))
     if found is None:
         text = short(str(record.get(name, "")))
+        other = f"{choose(text, STATES)}, or leave that column out if it says something else"
         raise DataError(
             f"{path}, row {number}, column {name}: '{text}' is no state of a run\n"
-            f"  expected: {EXPECTED_STATES}\n  to do: {choose(text, STATES)}, or leave that column "
-            "out if it says something else"
+            f"  expected: {EXPECTED_STATES}\n  to do: {loop_advice([text], path) or other}"
         )
     return found
 

@@ -13,7 +13,15 @@ from typing import Literal
 
 from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused, unfit
-from repro.results.readings import DIVERGED, EXPECTED_STATES, RunState, short, state_of, value_of
+from repro.results.readings import (
+    DIVERGED,
+    EXPECTED_STATES,
+    RunState,
+    loop_advice,
+    short,
+    state_of,
+    value_of,
+)
 from repro.results.roles import (
     NAMES,
     UNCOMPARED,
@@ -295,7 +303,7 @@ def with_states(
             mistake = f"{named([repr(word) for word in unknown])} in '{key}' is no state of a run"
             advice = "write one of these in its place, or leave that column out if it says "
             advice += f"something else; --arm {key} compares by it"
-            raise refused(path, mistake, EXPECTED_STATES, advice)
+            raise refused(path, mistake, EXPECTED_STATES, loop_advice(unknown, path) or advice)
     return [_ended(run, _worst(run, keys)) for run in runs], keys
 
 

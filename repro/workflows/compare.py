@@ -232,15 +232,26 @@ def _read(comparison: CompareOptions) -> FoundResults:
 
 
 def _one(comparison: CompareOptions, path: Path) -> FoundResults:
-    alone = comparison.level is not None or comparison.against is not None
-    guessed = comparison.hints == Hints(measure=comparison.hints.measure)
-    if alone and guessed and is_record(path):
-        return read_record(path, RecordHints(comparison.hints.measure, comparison.step))
+    if comparison.level is not None or comparison.against is not None:
+        return read_alone(path, comparison.out, comparison.hints, comparison.step)
     if comparison.step is not None:
-        mistake = "--step is for the logs of a record"
-        advice = "leave it out, or hold a folder of logs against a limit: --at-most, --at-least"
-        raise refused(path, mistake, "a folder of logs and a limit", advice)
-    return read_results(path, comparison.out, replace(comparison.hints, alone=alone))
+        raise _no_record(path)
+    return read_results(path, comparison.out, comparison.hints)
+
+
+def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
+    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
+    if hints == Hints(measure=hints.measure) and is_record(path):
+        return read_record(path, RecordHints(hints.measure, step))
+    if step is not None:
+        raise _no_record(path)
+    return read_results(path, root, replace(hints, alone=True))
+
+
+def _no_record(path: Path) -> ClaimError:
+    advice = "leave it out, or hold a folder of logs against a limit: --at-most, --at-least"
+    expected = "a folder of logs, and a limit"
+    return refused(path, "--step is for the logs of a record", expected, advice)
 
 
 def _baseline(comparison: CompareOptions, results: FoundResults) -> str:

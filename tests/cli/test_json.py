@@ -118,11 +118,11 @@ def test_a_mistake_in_the_arguments_is_an_object(arguments: tuple[str, ...], wor
     assert repro(*arguments).stdout == ""
 
 
-@pytest.mark.parametrize("arguments", [("nope",), ("runs", "nope")])
+@pytest.mark.parametrize("arguments", [("zzz",), ("runs", "zzz")])
 def test_a_command_that_is_none_is_an_object(arguments: tuple[str, ...]) -> None:
     done = repro(*arguments, "--json")
     found = json.loads(done.stdout)
-    assert (found["error"], found["status"]) == ("No such command 'nope'.", 2)
+    assert (found["error"], found["status"]) == ("No such command 'zzz'.", 2)
     assert "No such command" in done.stderr
 
 

@@ -1,0 +1,104 @@
+"""The log of a research loop: a row for each experiment, one run each, and whether it was kept."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from repro.files import read_bytes
+from repro.results.forms import named, refused
+from repro.results.readings import STATE_COLUMNS, short, state_of
+from repro.schema.cells import float_of
+
+LARGEST = 50_000_000
+
+KEPT = frozenset({"keep", "kept", "accept", "accepted", "improved", "merged", "best"})
+NAMES = ("commit", "git_commit", "id", "run_id", "experiment", "exp", "name", "iteration")
+"""Columns by which a reader finds an experiment, the surest first."""
+
+Fate = Literal["kept", "not kept", "crashed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One row; without a value it crashed, or was given up."""
+
+    name: str
+    value: float | None
+    fate: Fate
+
+
+def read_loop(path: Path, measure: str) -> list[Experiment]:
+    """The experiments of a log such as `results.tsv`, in their order.
+
+    A number of 0 in a row that was not kept stands for none, where no row that was kept has it.
+    ClaimError where the log has no such number, or does not say what was kept.
+    """
+    head, *rows = _cells(path)
+    status = next((head.index(each) for each in (*STATE_COLUMNS, "decision") if each in head), None)
+    if status is None:
+        mistake = f"no column says what became of an experiment: {named(head)}"
+        expected = "a column `status` with keep, discard, crash"
+        raise refused(path, mistake, expected, "add it, or give the file that has it")
+    if measure not in head:
+        mistake = f"no column is called '{short(measure)}': {named(head)}"
+        advice = "name the number that the baseline and this log share: --measure NAME"
+        raise refused(path, mistake, "the number of the baseline", advice)
+    place, name = head.index(measure), next((head.index(n) for n in NAMES if n in head), None)
+    found = [
+        _experiment(row, str(line) if name is None else row[name], row[place], row[status])
+        for line, row in enumerate(rows, start=2)
+        if len(row) == len(head)
+    ]
+    if len(found) < len(rows):
+        line = next(n for n, row in enumerate(rows, start=2) if len(row) != len(head))
+        mistake = f"row {line} has {len(rows[line - 2])} cells, and the header {len(head)}"
+        raise refused(path, mistake, "as many in every row", "correct it")
+    if not any(each.fate == "kept" for each in found):
+        mistake = f"no experiment was kept: '{head[status]}' has {named(_words(rows, status))}"
+        raise refused(path, mistake, f"one of {', '.join(sorted(KEPT))}", "correct the log")
+    zero = any(each.value == 0 for each in found if each.fate == "kept")
+    return found if zero else [_without_zero(each) for each in found]
+
+
+def _cells(path: Path) -> list[list[str]]:
+    """The rows of a TSV, in which a quote is a character like others, or of a CSV."""
+    try:
+        text = read_bytes(path, LARGEST).decode("utf-8-sig")
+    except OSError as error:
+        mistake = f"cannot be read: {error.strerror}"
+        raise refused(path, mistake, "the log of a research loop", "check the file") from None
+    except UnicodeDecodeError as error:
+        mistake = f"is not UTF-8 text: byte {error.start}"
+        raise refused(path, mistake, "a table in UTF-8", "convert it") from None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and "\t" in lines[0]:
+        rows = [line.split("\t") for line in lines]
+    else:
+        rows = list(csv.reader(lines))
+    if len(rows) < 2:
+        raise refused(path, "it has no rows", "a header, and a row for each experiment", "check it")
+    head = [cell.strip().casefold() for cell in rows[0]]
+    return [head, *([cell.strip() for cell in row] for row in rows[1:])]
+
+
+def _experiment(row: Sequence[str], name: str, cell: str, status: str) -> Experiment:
+    del row
+    number = float_of(cell)
+    value = number if number is not None and math.isfinite(number) else None
+    if status.casefold() in KEPT and value is not None:
+        return Experiment(name, value, "kept")
+    crashed = state_of(status) in ("diverged", "missing") or value is None
+    return Experiment(name, None if crashed else value, "crashed" if crashed else "not kept")
+
+
+def _without_zero(each: Experiment) -> Experiment:
+    return Experiment(each.name, None, "crashed") if each.value == 0 else each
+
+
+def _words(rows: Sequence[Sequence[str]], status: int) -> list[str]:
+    return list(dict.fromkeys(row[status] for row in rows if len(row) > status))

@@ -1,0 +1,208 @@
+"""What luck alone does: the noise floor of a baseline, and what of a research loop stands above."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, stdev
+
+from repro.drafting.claim_text import Better
+from repro.errors import ClaimError, DataError
+from repro.results.forms import refused
+from repro.results.loop_log import Experiment, read_loop
+from repro.results.run_fields import Hints
+from repro.schema import numbers as fmt
+from repro.schema.numbers import number_of
+from repro.stats.noise_floor import LEAST_RUNS, NoiseFloor, lucky_records
+from repro.workflows.compare import read_alone
+
+SEEDS = (3, 5, 10)
+"""Seeds per side of which the smallest difference is said."""
+
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseOptions:
+    """The baseline, the size that is to be found, and the log of a loop with it."""
+
+    baseline: Path
+    hints: Hints = field(default_factory=Hints)
+    find: float | None = None
+    log: Path | None = None
+    better: Better | None = None
+    alpha: float = 0.05
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A log against the noise floor: what luck would keep, and what gains more than luck.
+
+    ``limit`` is the gain of one of ``experiments`` that luck gives in alpha of such logs.
+    ``gains`` are those of what was kept, by name, over the best before it.
+    """
+
+    experiments: int
+    crashed: int
+    lucky: float
+    limit: float
+    gains: dict[str, float]
+
+    @property
+    def real(self) -> dict[str, float]:
+        """The gains above the limit."""
+        return {name: gain for name, gain in self.gains.items() if gain > self.limit}
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The noise floor of the number ``measure``; ``find`` is the size that is to be found."""
+
+    measure: str
+    mean: float
+    floor: NoiseFloor
+    find: float
+    read: tuple[str, ...]
+    loop: Loop | None = None
+
+
+def noise(options: NoiseOptions) -> Noise:
+    """Read the baseline, and the log. ClaimError where they cannot be read, or say nothing."""
+    try:
+        results = read_alone(options.baseline, options.baseline.parent, options.hints, options.step)
+    except DataError as error:
+        raise ClaimError(str(error)) from error
+    if len(results.runs) > 1:
+        mistake = f"several arms are in it: {', '.join(results.runs)}"
+        raise refused(options.baseline, mistake, "runs of the baseline alone", "leave out the rest")
+    if results.tasks:
+        advice = f"name one, as in --task {results.tasks[0]}"
+        raise refused(options.baseline, "the runs are of several tasks", "runs of one task", advice)
+    ((_, runs),) = results.runs.items()
+    values = [run.value for run in runs if run.value is not None]
+    if len(values) < LEAST_RUNS:
+        mistake = f"{number_of(len(values), 'run')} with a value: too few to see how runs scatter"
+        expected = f"{LEAST_RUNS} or more; ten say it to a factor of 1.8"
+        raise refused(options.baseline, mistake, expected, "run the baseline with more seeds")
+    try:
+        floor = NoiseFloor(len(values), stdev(values), options.alpha)
+    except ClaimError as error:
+        expected, advice = "runs that differ", "write more digits, or change the seed of each run"
+        raise refused(options.baseline, str(error), expected, advice) from None
+    said = list(results.said)
+    if lost := len(runs) - len(values):
+        said.append(f"without a value, and not counted: {number_of(lost, 'run')}")
+    loop = None
+    if options.log is not None:
+        if options.better is None:
+            advice = "to do: say which numbers are better, --better lower or higher"
+            raise ClaimError(f"--log needs --better\n  {advice}")
+        loop = loop_of(read_loop(options.log, results.called), floor, options.better)
+    mean, find = fmean(values), options.find or floor.sd
+    return Noise(results.called, mean, floor, find, tuple(said), loop)
+
+
+def loop_of(log: Sequence[Experiment], floor: NoiseFloor, better: Better) -> Loop:
+    """Each that was kept against the best before it; the first that was kept is the baseline."""
+    sign = 1 if better == "higher" else -1
+    kept = [
+        (each.name, sign * each.value)
+        for each in log
+        if each.fate == "kept" and each.value is not None
+    ]
+    tried = len(log) - 1
+    best, gains = kept[0][1], {}
+    for name, value in kept[1:]:
+        gains[name] = value - best
+        best = max(best, value)
+    crashed = sum(each.fate == "crashed" for each in log)
+    limit = floor.single(max(tried, 1), sides=1)
+    return Loop(tried, crashed, lucky_records(tried - crashed), limit, gains)
+
+
+def told(found: Noise) -> Iterator[str]:
+    """The noise floor in a few lines."""
+    floor, (low, high) = found.floor, found.floor.reach
+    mean = fmt.fixed(found.mean, max(1 - math.floor(math.log10(floor.sd)), 0))
+    yield (
+        f"noise floor of {found.measure}: {floor.runs} runs, mean {mean}, standard "
+        f"deviation {fmt.significant(floor.sd, 3)} (the true one: {fmt.significant(low, 2)} to "
+        f"{fmt.significant(high, 2)})"
+    )
+    first, *others = (fmt.significant(floor.between_means(n), 2) for n in SEEDS)
+    more = [f"{n}: {limit}" for n, limit in zip(SEEDS[1:], others, strict=True)]
+    more.insert(0, f"one run per side: {fmt.significant(floor.single(), 2)}")
+    yield (
+        f"  with {SEEDS[0]} seeds per side a difference under {first} cannot be told from luck at "
+        f"{fmt.percent(floor.alpha)} ({'; '.join(more)})"
+    )
+    few, many = (floor.seeds_to_find(found.find, sd=sd) for sd in (low, high))
+    needed = floor.seeds_to_find(found.find)
+    yield (
+        f"  to find {fmt.significant(found.find, 3)} four times in five takes {_count(needed)} "
+        f"seeds per side ({_count(few)} to {_count(many)}, for the scatter is known no better)"
+    )
+    why = f"{floor.runs} runs of the baseline"
+    yield f'  for a claim: planned_sd: {{{found.measure}: {{sd: {floor.sd:.4g}, why: "{why}"}}}}'
+    if found.loop is not None:
+        yield from _told_of_loop(found.loop, floor)
+
+
+def as_json(found: Noise) -> dict[str, object]:
+    """What a program reads of it; sizes are in the units of the number."""
+    floor, (low, high) = found.floor, found.floor.reach
+    shown: dict[str, object] = {
+        "measure": found.measure,
+        "runs": floor.runs,
+        "mean": found.mean,
+        "sd": floor.sd,
+        "sd_low": low,
+        "sd_high": high,
+        "alpha": floor.alpha,
+        "single_runs": floor.single(),
+        "with_seeds": {str(n): floor.between_means(n) for n in SEEDS},
+        "find": found.find,
+        "seeds_to_find": floor.seeds_to_find(found.find),
+    }
+    if (loop := found.loop) is not None:
+        shown["loop"] = {
+            "experiments": loop.experiments,
+            "crashed": loop.crashed,
+            "kept": len(loop.gains),
+            "kept_by_luck": loop.lucky,
+            "limit": loop.limit,
+            "above": loop.real,
+            "run_again": {name: gain for name, gain in loop.gains.items() if name not in loop.real},
+        }
+    return shown
+
+
+def _told_of_loop(loop: Loop, floor: NoiseFloor) -> Iterator[str]:
+    kept, real = len(loop.gains), loop.real
+    crashed = f", {loop.crashed} without a value" if loop.crashed else ""
+    yield (
+        f"research loop: {number_of(loop.experiments, 'experiment')} after the first, {kept} "
+        f"kept{crashed}; without any effect luck alone would keep {fmt.significant(loop.lucky, 2)}"
+    )
+    limit, level = fmt.significant(loop.limit, 2), fmt.percent(floor.alpha)
+    yield (
+        f"  {len(real)} of {kept} gain more than {limit}, which luck gives one of so many "
+        f"experiments in {level} of such loops{_names(real)}"
+    )
+    if rest := {name: gain for name, gain in loop.gains.items() if name not in real}:
+        yield f"  run again with fresh seeds before building on them: {len(rest)}{_names(rest)}"
+
+
+def _names(gains: dict[str, float]) -> str:
+    """`: abc123 (0.012), ...`, the largest first."""
+    first = sorted(gains.items(), key=lambda each: -each[1])[:SHOWN]
+    shown = [f"{name} ({fmt.significant(gain, 2)})" for name, gain in first]
+    more = ["..."] if len(gains) > SHOWN else []
+    return f": {', '.join((*shown, *more))}" if shown else ""
+
+
+def _count(seeds: int | None) -> str:
+    return "too many" if seeds is None else fmt.count(seeds)

@@ -1,0 +1,127 @@
+"""`repro noise`: which differences luck explains, and what of a research loop is more than that."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from statistics import stdev
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower
+
+from repro.results.loop_log import Experiment, read_loop
+from repro.stats.noise_floor import NoiseFloor
+from repro.workflows.luck import loop_of
+from tests.commands import repro
+
+RUNS = (1.2667, 1.2653, 1.2659, 1.2664, 1.2649, 1.2661, 1.2672, 1.2655, 1.2660, 1.2651)
+
+LOG = """commit\tval_bpb\tmemory_gb\tstatus\tdescription
+970ef2c\t1.285372\t0.0\tkeep\tbaseline
+ddde99b\t1.304852\t0.0\tdiscard\tSwiGLU, "worse
+28c91c1\t1.267503\t0.0\tkeep\t"radical
+7b1c5a1\t0.000000\t0.0\tdiscard\taborted
+5980576\t1.265667\t0.0\tkeep\tMLP 8x
+6068356\t1.265800\t0.0\tkeep\tsimpler
+fe6c00e\t0.000000\t0.0\tcrash\tweight tying
+"""
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{seed},{value}\n" for seed, value in enumerate(RUNS))
+    Path("baseline.csv").write_text(f"seed,val_bpb\n{rows}")
+    Path("results.tsv").write_text(LOG)
+
+
+def test_what_luck_explains_is_said_in_one_sentence() -> None:
+    done = repro("noise", "baseline.csv", "--find", "0.001")
+    sd = stdev(RUNS)
+    three = stats.t.isf(0.025, 4) * sd * math.sqrt(2 / 3)
+    assert (
+        f"with 3 seeds per side a difference under {three:.4f} cannot be told from" in done.stdout
+    )
+    reach = np.sqrt(9 / stats.chi2.isf([0.025, 0.975], 9)) * sd
+    solve = TTestIndPower().solve_power
+    few, many = (math.ceil(solve(0.001 / each, power=0.8, alpha=0.05)) for each in reach)
+    some = math.ceil(solve(0.001 / sd, power=0.8, alpha=0.05))
+    needed = f"takes {some} seeds per side ({few} to {many}, for the scatter is known no better)"
+    assert f"to find 0.00100 four times in five {needed}" in done.stdout
+    assert f"planned_sd: {{val_bpb: {{sd: {sd:.4g}, why:" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_log_of_a_loop_is_read_for_what_it_is() -> None:
+    """Single runs; what has no value is none, whatever word stands there."""
+    found = json.loads(
+        repro("noise", "baseline.csv", "--log", "results.tsv", "--better", "lower", "--json").stdout
+    )["loop"]
+    assert (found["experiments"], found["crashed"], found["kept"]) == (6, 2, 3)
+    limit = stats.t.isf(0.05 / 6, 9) * stdev(RUNS) * math.sqrt(2)
+    assert found["limit"] == pytest.approx(limit, rel=1e-9)
+    assert found["kept_by_luck"] == pytest.approx(1 / 2 + 1 / 3 + 1 / 4 + 1 / 5)
+    assert found["above"] == pytest.approx({"28c91c1": 0.017869})
+    assert found["run_again"] == pytest.approx({"5980576": 0.001836, "6068356": -0.000133})
+
+
+def test_luck_gives_one_above_the_limit_in_few_loops() -> None:
+    """At most 5 % of loops without any effect, the baseline of ten runs drawn anew for each."""
+    rng = np.random.default_rng(6)
+    wrong = 0
+    for _ in range(2_000):
+        floor = NoiseFloor(10, float(rng.standard_normal(10).std(ddof=1)))
+        values = rng.standard_normal(51)
+        best = np.minimum.accumulate(values)
+        log = [Experiment("0", float(values[0]), "kept")]
+        for n in range(1, 51):
+            kept = values[n] < best[n - 1]
+            log.append(Experiment(str(n), float(values[n]), "kept" if kept else "not kept"))
+        wrong += bool(loop_of(log, floor, "lower").real)
+    assert wrong / 2_000 < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2_000)
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("commit\tval_bpb\nabc\t1.2\n", "no column says what became"),
+        ("commit\tloss\tstatus\nabc\t1.2\tkeep\n", "--measure NAME"),
+        ("commit\tval_bpb\tstatus\nabc\t1.2\tdiscard\n", "no experiment was kept"),
+        ("commit\tval_bpb\tstatus\nabc\t1.2\n", "row 2 has 2 cells, and the header 3"),
+        ("", "it has no rows"),
+    ],
+)
+def test_a_log_that_says_too_little_is_refused(log: str, words: str) -> None:
+    Path("results.tsv").write_text(log)
+    done = repro("noise", "baseline.csv", "--log", "results.tsv", "--better", "lower")
+    assert (done.returncode, words in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("seed,val_bpb\n0,1.2\n1,1.3\n", "2 runs with a value: too few"),
+        ("seed,val_bpb\n0,1.2\n1,1.2\n2,1.2\n", "their scatter is below their last digit"),
+        ("arm,seed,loss\na,0,1\na,1,2\na,2,4\nb,0,1\nb,1,3\nb,2,2\n", "several arms"),
+    ],
+)
+def test_a_baseline_that_says_nothing_is_refused(table: str, words: str) -> None:
+    Path("baseline.csv").write_text(table)
+    done = repro("noise", "baseline.csv")
+    assert (done.returncode, words in done.stderr) == (2, True)
+    assert "to do: " in done.stderr
+
+
+def test_compare_leads_from_the_log_of_a_loop_to_noise() -> None:
+    Path("results.tsv").write_text(LOG.replace('"', ""))
+    done = repro("compare", "results.tsv", "--better", "lower")
+    assert (done.returncode, "repro noise BASELINE --log results.tsv" in done.stderr) == (2, True)
+
+
+def test_a_value_of_zero_is_one_where_it_was_kept() -> None:
+    """Of an error that reached 0 the rest are read as they stand."""
+    Path("results.tsv").write_text("id\terr\tstatus\na\t2\tkeep\nb\t0\tkeep\nc\t0\tdiscard\n")
+    assert [each.value for each in read_loop(Path("results.tsv"), "err")] == [2, 0, 0]
