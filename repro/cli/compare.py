@@ -108,6 +108,14 @@ Against = Annotated[
     typer.Option(help="Results of the baseline, where they lie elsewhere; --by is the margin."),
 ]
 
+Within = Annotated[
+    Path | None,
+    typer.Option(
+        help="Runs of a reference: is a new run like those? --better says which side is bad, --by "
+        "which shift would matter."
+    ),
+]
+
 Step = Annotated[
     int | None, typer.Option(min=0, help="The step whose value counts, in the logs of a record.")
 ]
@@ -135,6 +143,7 @@ def compare(
     by: Smallest = None,
     baseline: Baseline = "",
     against: Against = None,
+    within: Within = None,
     at_most: Limit = None,
     at_least: Limit = None,
     sd: KnownSd = None,
@@ -163,19 +172,19 @@ def compare(
     The claim is written to a file, to be declared before the next results; about these results
     its verdict is exploratory.
     """
-    if better is None and at_most is None and at_least is None:
-        hint = "--better"
-        raise typer.BadParameter("needed, unless there is --at-most or --at-least", param_hint=hint)
+    if better is None and at_most is None and at_least is None and within is None:
+        hint, needed = "--better", "needed, unless there is --at-most, --at-least or --within"
+        raise typer.BadParameter(needed, param_hint=hint)
     with problems(json=json):
         from repro.consent import trusted
         from repro.results.run_fields import Hints
-        from repro.workflows.compare import CompareOptions, better_of, level_of
+        from repro.workflows.compare import CompareOptions, level_of
         from repro.workflows.compare import compare as compared
 
         level = level_of(at_most, at_least, sd, why)
         comparison = CompareOptions(
             results=results,
-            better=better_of(better, level),
+            better=better,
             by=by,
             baseline=baseline,
             hints=Hints(arm, seed, measure, task, task_field, unit, reader),
@@ -186,6 +195,7 @@ def compare(
             why=why,
             level=level,
             against=against,
+            within=within,
             alpha=alpha,
             step=step,
             paired=paired,

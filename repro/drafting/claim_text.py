@@ -31,7 +31,8 @@ class Draft:
     ``smallest`` is the smallest effect with its reason; None asks the author for both. ``arms`` are
     the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
     ``either_way``: no arm is the baseline, and the claim is that they differ. ``level``: the claim
-    is that of one arm against a limit.
+    is that of one arm against a limit. ``within``: the first arm is a run like those of the second,
+    and bad on this side.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each.
     """
 
@@ -57,6 +58,7 @@ class Draft:
     alpha: float | None = None
     paired: bool = False
     one_sided: bool = False
+    within: Literal["", "both", "higher", "lower"] = ""
 
 
 MARGIN = (
@@ -116,11 +118,16 @@ def _design(draft: Draft) -> str:
 
 
 def _expectation_id(draft: Draft) -> str:
-    return draft.level.side if draft.level else "different" if draft.either_way else "better"
+    if draft.level is not None:
+        return draft.level.side
+    return "as_the_reference" if draft.within else "different" if draft.either_way else "better"
 
 
 def _expected(draft: Draft) -> list[str]:
     """The kind of the expectation, and what it declares."""
+    if draft.within:
+        margin = [line.replace("smallest_effect", "margin") for line in _margin(draft)]
+        return ["    kind: within", f"    side: {draft.within}", *margin]
     if draft.level is None:
         return _over_tasks(draft) if draft.tasks else _difference(draft)
     level = draft.level

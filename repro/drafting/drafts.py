@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from repro.drafting.claim_text import Better, Draft, MeanLimit, claim_text
 from repro.errors import OutputError, Place, Problem, SpecError, printable
@@ -48,7 +49,8 @@ class DraftOptions:
     """What is asked of the results; ``why`` is the reason of a margin, ``ask`` leaves it open.
 
     With a ``level`` each arm is held against that, and none is compared with another; with
-    ``one_sided`` a difference is sought in one direction. ``out`` is the folder to which the
+    ``one_sided`` a difference is sought in one direction. ``within``: an arm is held against the
+    baseline as its reference, and is bad on that side. ``out`` is the folder to which the
     claims go, and ``ending`` what their ids end with.
     """
 
@@ -65,6 +67,7 @@ class DraftOptions:
     alpha: float | None = None
     paired: bool = False
     one_sided: bool = False
+    within: Literal["", "both", "higher", "lower"] = ""
 
 
 @dataclass(slots=True)
@@ -165,12 +168,13 @@ def _draft(
         better=asked.better,
         smallest=None if asked.by is None else (asked.by, asked.why),
         ask=asked.ask,
-        either_way=asked.level is None and _either_way(results, asked),
+        either_way=not (asked.level or asked.within) and _either_way(results, asked),
         tasks=results.tasks,
         level=asked.level,
         alpha=asked.alpha,
         paired=asked.paired,
         one_sided=asked.one_sided,
+        within=asked.within,
     )
 
 
@@ -179,6 +183,8 @@ def _title(results: FoundResults, asked: DraftOptions, labels: Sequence[str]) ->
     if asked.level is not None:
         said = f"{asked.level.side.replace('_', ' ')} {asked.level.limit!r}"
         return f"{labels[0]} has a mean {results.called} of {said}"
+    if asked.within:
+        return f"{labels[0]} is, in {results.called}, what the runs of {labels[1]} lead to expect"
     if _either_way(results, asked):
         return f"{labels[0]} and {labels[1]} differ in {results.called}"
     over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
@@ -226,6 +232,7 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
     if results.tasks:
         _comparable_tasks(results, asked)
     few = [arm for arm, runs in results.runs.items() if len(runs) < LEAST_SEEDS]
+    few = [arm for arm in few if not asked.within or arm == asked.baseline]
     if few and not (asked.ask or results.tasks):
         some = len(results.runs[few[0]])
         mistake = f"arm '{few[0]}' has {number_of(some, 'seed')}, which cannot decide"

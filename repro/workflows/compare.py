@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from repro.consent import Consent, Module, require_code
 from repro.drafting.claim_text import Better, MeanLimit
@@ -43,11 +44,13 @@ class CompareOptions:
     """What is asked of results, and where the claims and the reports go.
 
     With a ``level`` each arm is held against that; ``against`` are the results of the baseline,
-    where they lie elsewhere. ``step`` is the one at which the logs of a record count.
+    where they lie elsewhere, and ``within`` those of a reference, like whose runs new ones are to
+    be. Without a word on what is ``better`` both sides of it are bad. ``step`` is the one at which
+    the logs of a record count.
     """
 
     results: Path
-    better: Better
+    better: Better | None
     by: float | None = None
     baseline: str = ""
     hints: Hints = field(default_factory=Hints)
@@ -58,6 +61,7 @@ class CompareOptions:
     why: str = ""
     level: MeanLimit | None = None
     against: Path | None = None
+    within: Path | None = None
     alpha: float | None = None
     step: int | None = None
     paired: bool = False
@@ -144,14 +148,19 @@ def _refuse_unused(comparison: CompareOptions) -> None:
         "--by": comparison.by is not None,
         "--baseline": bool(comparison.baseline),
         "--against": comparison.against is not None,
+        "--within": comparison.within is not None,
         "--paired": comparison.paired,
     }
     if comparison.level is not None and (given := [name for name, is_ in unused.items() if is_]):
         limit = f"--{comparison.level.side.replace('_', '-')}"
         mistake = f"{' and '.join(given)}: with {limit} no arm is compared with another"
         raise ClaimError(f"{mistake}\n  to do: leave it out, or leave out {limit}")
-    if comparison.against is not None and comparison.baseline:
-        raise ClaimError("--baseline and --against both name the baseline\n  to do: give one")
+    others = {"--against": comparison.against, "--within": comparison.within}
+    others["--baseline"] = Path(comparison.baseline) if comparison.baseline else None
+    if len(given := [name for name, place in others.items() if place is not None]) > 1:
+        raise ClaimError(
+            f"{' and '.join(given)}: each says what to compare with\n  to do: give one"
+        )
 
 
 def _placed(comparison: CompareOptions) -> tuple[CompareOptions, FoundResults, Drafts]:
@@ -191,7 +200,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     return results, drafts_of(
         results,
         DraftOptions(
-            comparison.better,
+            better_of(comparison.better, comparison.level),
             comparison.by,
             comparison.why or WHY,
             _baseline(comparison, results),
@@ -203,6 +212,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             alpha=comparison.alpha,
             paired=comparison.paired,
             one_sided=comparison.against is not None,
+            within=_bad_side(comparison),
         ),
     )
 
@@ -212,13 +222,13 @@ def _read(comparison: CompareOptions) -> FoundResults:
 
     A folder of logs that is held against a level, or another, is a record: one arm.
     """
-    if comparison.against is None:
+    if (beside := comparison.against or comparison.within) is None:
         return _one(comparison, comparison.results)
-    results, other = (_one(comparison, each) for each in (comparison.results, comparison.against))
+    results, other = (_one(comparison, each) for each in (comparison.results, beside))
     for each in (results, other):
         if len(each.runs) != 1:
             mistake = f"several arms are in it: {', '.join(each.runs)}"
-            advice = "name a folder of one arm, or leave out --against and give --baseline"
+            advice = "name results of one arm, or both arms in one place and --baseline"
             raise refused(each.path, mistake, "the runs of one arm", advice)
     if other.measure != results.measure:
         mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
@@ -227,12 +237,14 @@ def _read(comparison: CompareOptions) -> FoundResults:
     if name == base:
         mistake = f"both are called '{name}'"
         raise refused(other.path, mistake, "two folders of different names", "rename one of them")
-    said = [*results.said, *other.said]
+    said = [
+        f"{arm}: {line}" for arm, each in ((name, results), (base, other)) for line in each.said
+    ]
     return FoundResults(results.path, {name: runs, base: others}, results.measure, said=said)
 
 
 def _one(comparison: CompareOptions, path: Path) -> FoundResults:
-    if comparison.level is not None or comparison.against is not None:
+    if comparison.level or comparison.against or comparison.within:
         return read_alone(path, comparison.out, comparison.hints, comparison.step)
     if comparison.step is not None:
         raise _no_record(path)
@@ -255,7 +267,15 @@ def _no_record(path: Path) -> ClaimError:
 
 
 def _baseline(comparison: CompareOptions, results: FoundResults) -> str:
-    return comparison.baseline if comparison.against is None else [*results.runs][1]
+    return [*results.runs][1] if comparison.against or comparison.within else comparison.baseline
+
+
+def _bad_side(comparison: CompareOptions) -> Literal["", "both", "higher", "lower"]:
+    """Where a new run is bad, as against a reference; empty without one."""
+    if comparison.within is None:
+        return ""
+    better = comparison.better
+    return "both" if better is None else "higher" if better == "lower" else "lower"
 
 
 def _in_the_way(comparison: CompareOptions, drafts: Drafts) -> Path | None:

@@ -13,10 +13,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean, stdev
 from subprocess import CompletedProcess
 
 import pytest
 from scipy.stats import norm, ttest_1samp, ttest_ind
+from scipy.stats import t as student
 
 from repro.judging.document import Document
 from repro.report.write import read_document
@@ -230,6 +232,25 @@ def test_any_results_are_held_against_a_limit() -> None:
     assert document("runs_at_least").verdict.conclusion == "CONFIRMED"
 
 
+def test_a_new_run_is_held_against_those_of_a_reference() -> None:
+    """Two runs that lie to either side of the prediction interval, and within a margin."""
+    sd, mean, t = stdev(FA3), fmean(FA3), student.isf(0.05, 6)
+    Path("release.csv").write_text("seed,loss\n" + "".join(f"{n},{x}\n" for n, x in enumerate(FA3)))
+    limit = mean + float(t) * sd * (1 + 1 / 7) ** 0.5
+    for name, value, by, word in (
+        ("under", limit - 1e-6, (), "INCONCLUSIVE"),
+        ("over", limit + 1e-6, (), "CONTRADICTED"),
+        ("near", mean, ("--by", 0.01), "CONFIRMED"),
+    ):
+        Path(f"{name}.csv").write_text(f"seed,loss\n0,{value!r}\n")
+        args = ("--within", "release.csv", "--better", "lower", *by)
+        result = repro("compare", f"{name}.csv", *args)
+        assert document(f"{name}_vs_release").verdict.conclusion == word, said(result)
+    assert "read: release: 7 runs per arm, one per seed" in result.stdout
+    result = repro("compare", "release.csv", "--within", "near.csv")
+    assert (result.returncode, "arm 'near' has 1 seed" in result.stderr) == (2, True)
+
+
 def test_runs_of_several_things_are_not_pooled() -> None:
     """Whatever the text is called, and however many there are."""
     rows = [f"record {n // 3},{n},{3.27 + n / 1e4}" for n in range(66)]
@@ -249,6 +270,7 @@ def test_runs_of_several_things_are_not_pooled() -> None:
         ("--at-most", 3.28, "--by", 0.1),
         ("--at-most", 3.28, "--at-least", 3),
         ("--at-most", 3.28, "--paired"),
+        ("--within", "fa3", "--against", "fa3", "--better", "lower"),
         ("--better", "lower", "--sd", 1, "--why", "x"),
         ("--better", "lower", "--step", 3),
     ],
