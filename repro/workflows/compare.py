@@ -222,9 +222,9 @@ def _read(comparison: CompareOptions) -> FoundResults:
 
     A folder of logs that is held against a level, or another, is a record: one arm.
     """
-    if (beside := comparison.against or comparison.within) is None:
+    if (second := comparison.against or comparison.within) is None:
         return _one(comparison, comparison.results)
-    results, other = (_one(comparison, each) for each in (comparison.results, beside))
+    results, other = (_one(comparison, each) for each in (comparison.results, second))
     for each in (results, other):
         if len(each.runs) != 1:
             mistake = f"several arms are in it: {', '.join(each.runs)}"
