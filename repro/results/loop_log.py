@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from repro.files import read_bytes
 from repro.results.forms import named, refused
+from repro.results.log_runs import lines_of
 from repro.results.readings import STATE_COLUMNS, short, state_of
 from repro.schema.cells import float_of
-
-LARGEST = 50_000_000
 
 KEPT = frozenset({"keep", "kept", "accept", "accepted", "improved", "merged", "best"})
 NAMES = ("commit", "git_commit", "id", "run_id", "experiment", "exp", "name", "iteration")
@@ -50,7 +48,7 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
         raise refused(path, mistake, "the number of the baseline", advice)
     place, name = head.index(measure), next((head.index(n) for n in NAMES if n in head), None)
     found = [
-        _experiment(row, str(line) if name is None else row[name], row[place], row[status])
+        _experiment(str(line) if name is None else row[name], row[place], row[status])
         for line, row in enumerate(rows, start=2)
         if len(row) == len(head)
     ]
@@ -67,15 +65,7 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
 
 def _cells(path: Path) -> list[list[str]]:
     """The rows of a TSV, in which a quote is a character like others, or of a CSV."""
-    try:
-        text = read_bytes(path, LARGEST).decode("utf-8-sig")
-    except OSError as error:
-        mistake = f"cannot be read: {error.strerror}"
-        raise refused(path, mistake, "the log of a research loop", "check the file") from None
-    except UnicodeDecodeError as error:
-        mistake = f"is not UTF-8 text: byte {error.start}"
-        raise refused(path, mistake, "a table in UTF-8", "convert it") from None
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines_of(path) if line.strip()]
     if lines and "\t" in lines[0]:
         rows = [line.split("\t") for line in lines]
     else:
@@ -86,8 +76,7 @@ def _cells(path: Path) -> list[list[str]]:
     return [head, *([cell.strip() for cell in row] for row in rows[1:])]
 
 
-def _experiment(row: Sequence[str], name: str, cell: str, status: str) -> Experiment:
-    del row
+def _experiment(name: str, cell: str, status: str) -> Experiment:
     number = float_of(cell)
     value = number if number is not None and math.isfinite(number) else None
     if status.casefold() in KEPT and value is not None:
