@@ -35,7 +35,7 @@ SHOWN = 3
 """Names of logs that are left out; of more the number is said."""
 
 NO_LOGS = re.compile(r"(?i)requirements|readme|licen[cs]e|notes?\b|pip_?freeze|environment|summary")
-"""Beginnings of names of text files that are no logs; any other is a run, finished or not."""
+"""Beginnings of names of other text files; every log is a run, finished or not."""
 
 NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
 LEAST_ALIKE = 4
