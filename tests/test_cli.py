@@ -337,13 +337,13 @@ def test_a_plan_is_no_quicker_than_its_longest_run(tmp_path: Path) -> None:
 
 def number_options() -> list[tuple[str, str]]:
     """Each option of a command that takes a number, but whole ones."""
-    found = []
-    for command in app.registered_commands:
-        assert command.callback is not None
-        for option in inspect.signature(command.callback, eval_str=True).parameters.values():
-            if getattr(option.annotation, "__origin__", None) in (float | None, list[float] | None):
-                found.append((command.callback.__name__, f"--{option.name}"))
-    return found
+    return [
+        (command.callback.__name__, f"--{option.name}")
+        for command in app.registered_commands
+        if command.callback is not None
+        for option in inspect.signature(command.callback, eval_str=True).parameters.values()
+        if getattr(option.annotation, "__origin__", None) in (float | None, list[float] | None)
+    ]
 
 
 @pytest.mark.parametrize("value", ["inf", "nan", "-1", "1e400"])

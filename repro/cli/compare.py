@@ -71,7 +71,9 @@ Baseline = Annotated[
 Smallest = Annotated[
     float | None,
     typer.Option(
-        min=1e-60, max=1e60, help="The smallest difference that would matter, in the units of the number."
+        min=1e-60,
+        max=1e60,
+        help="The smallest difference that would matter, in the units of the number.",
     ),
 ]
 

@@ -60,7 +60,10 @@ def plan(
     price: Annotated[
         float | None,
         typer.Option(
-            min=0.0, max=1e9, metavar="MONEY", help="The price of an hour of a GPU or core, in any money."
+            min=0.0,
+            max=1e9,
+            metavar="MONEY",
+            help="The price of an hour of a GPU or core, in any money.",
         ),
     ] = None,
     allow_code: AllowCode = False,
