@@ -172,7 +172,7 @@ def take_parts(folder: Path, store: RunStore, unfit: Unfit) -> tuple[str, bool]:
         write_atomically(place / SPEC, spec)
         write_atomically(place / CHECKPOINT, content)
         store.put_provenance(key, manifest.provenance)
-        store.put_progress(key, {**manifest.progress})
+        store.put_progress(key, {str(n): v for n, v in manifest.progress.items()})
     return key, True
 
 
