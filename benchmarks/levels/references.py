@@ -84,7 +84,8 @@ def within_margin(margin: float, alpha: float) -> Rule:
     def decide(data: Data) -> Outcome:
         watch, sd = _watch(data, "both", alpha), data[1].std(-1, ddof=1)
         distance = data[0].mean(-1) - data[1].mean(-1)
-        inside = (np.abs(distance) + watch.reach * sd < margin) & (sd > 0)
+        away, reach = np.abs(distance), watch.reach * sd
+        inside = (away < reach) & (away + reach < margin)
         return Outcome(inside, np.zeros(len(inside), bool))
 
     return Rule(decide, judge, unchanged(alpha).covers)

@@ -294,12 +294,13 @@ def _say_design(design: PlannedDesign, planned: Plan) -> None:
 
 def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
     from repro.expectations.kinds import kind_of
-    from repro.schema.numbers import chance, significant
+    from repro.schema.numbers import chance, number_of, significant
 
     declared = next(each for each in claim.expectations if each.id == part.expectation)
-    units = f"seeds per {'task' if kind_of(declared).tasks(declared) else 'arm'}"
+    each = "task" if kind_of(declared).tasks(declared) else "arm"
+    units = f"seeds per {each}"
     scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
-    lines = [f"{part.expectation}: {part.seeds} {units}"]
+    lines = [f"{part.expectation}: {number_of(part.seeds, 'seed')} per {each}"]
     if scatter:
         lines.append(f"  planned sd {scatter}, from {part.sd_source}")
     if part.power is not None:

@@ -211,8 +211,8 @@ def within(
     ``effect`` is new minus reference, in the units of the arms; the interval holds the shift of
     new runs, and leaves 0 out exactly where the new mean is outside. ``p_opposite`` is that of no
     shift, small outside; ``p`` that of a shift of ``margin`` or more on the bad side, small where
-    the whole interval lies within it, and 1 without a margin: being inside confirms nothing. Both
-    are comparable with ``alpha``, that of all ``nights`` together.
+    the whole interval lies within it. It is 1 outside, whatever the margin, and without a margin:
+    being inside confirms nothing. Both are comparable with ``alpha``, that of all ``nights``.
 
     ``ClaimError`` as of ``ReferenceUse``, for a reference without standard deviation or with
     equal runs, and a margin not above 0.
@@ -224,34 +224,36 @@ def within(
     if margin is not None and not margin > 0:
         raise ClaimError(f"a margin lies above 0, not at {margin}")
     contrast = Contrast(first.mean - second.mean, second.spread * watch.unit, second.n - 1)
-    reach = watch.reach * second.spread
-    level = 1 - 2 * alpha / watch.sides / nights
-    alternatives: dict[BadSide, Alternative] = {
-        "both": "two-sided",
-        "higher": "greater",
-        "lower": "less",
-    }
     low = None if margin is None or side == "higher" else -margin
     high = None if margin is None or side == "lower" else margin
+    distance, reach = contrast.effect / second.spread, watch.reach * second.spread
+    p_outside = _p_outside(watch, distance)
+    p_within = _p_within(watch, distance, low, high, second.spread)
     return WithinResult(
         test="within",
         effect=contrast.effect,
         alpha=alpha,
         n=(first.n, second.n),
-        interval=Interval(contrast.effect - reach, contrast.effect + reach, level),
-        p=_p_within(watch, contrast.effect / second.spread, low, high, second.spread),
-        p_opposite=_p_outside(watch, contrast.effect / second.spread),
+        interval=Interval(contrast.effect - reach, contrast.effect + reach, 1 - 2 * watch.tail),
+        p=1.0 if p_outside <= alpha else p_within,
+        p_opposite=p_outside,
         statistic=contrast.statistic(),
         df=contrast.df,
         se=contrast.se,
         low=low,
         high=high,
-        alternative=alternatives[side],
+        alternative=ALTERNATIVES[side],
         reference=second.mean,
         sd=second.spread,
         watch=watch,
     )
 
+
+ALTERNATIVES: dict[BadSide, Alternative] = {
+    "both": "two-sided",
+    "higher": "greater",
+    "lower": "less",
+}
 
 EQUAL = (
     "all {} runs of the reference are {:.9g}, which says nothing of how far from them another may "
@@ -295,9 +297,9 @@ class NewRunsDesign(PairedDesign):
 class PlannedWithin(PlannedTest):
     """New runs against a reference; ``n`` has the new ones first, and those of the reference.
 
-    With ``low`` or ``high``, the margins, the power is that of an interval within them. Without,
-    it is that of a shift of ``effect`` found outside. ``alpha`` is that of one side, see
-    ``ReferenceUse.tail``; ``sd`` is that of a run.
+    With ``low`` or ``high``, the margins (as far from 0 as each other), the power is that of an
+    interval within them, and no shift found. Without, it is that of a shift of ``effect`` found.
+    ``alpha`` is that of one side, see ``ReferenceUse.tail``; ``sd`` is that of a run.
     """
 
     name: ClassVar[str] = "a new run within a reference"
@@ -333,11 +335,24 @@ class PlannedWithin(PlannedTest):
         return size
 
     def computed(self) -> float:
+        if not self.within_margin:
+            return power_above(self.design, self.truth, 0.0)
+        margin = self.high if self.high is not None else -(self.low or 0.0)
+        truth = self.truth if self.high is not None else -self.truth
         if self.low is not None and self.high is not None:
-            return power_equivalence(self.design, self.truth, low=self.low, high=self.high)
-        if self.high is not None:
-            return power_above(self.design, self.high, self.truth)
-        return power_above(self.design, self.truth, self.low or 0.0)
+            within_it = power_equivalence(self.design, truth, low=-margin, high=margin)
+        else:
+            within_it = power_above(self.design, margin, truth)
+        return max(0.0, within_it - self._outside(margin, truth))
+
+    def _outside(self, margin: float, truth: float) -> float:
+        """The chance that the interval lies within the margin, and 0 beyond its bad end."""
+        design = self.design
+        reach, weights = design.half_widths(design.alpha, margin / 2)
+        more = ndtr((margin - reach - truth) / design.se) - ndtr((reach - truth) / design.se)
+        if self.low is not None and self.high is not None:
+            more += ndtr((margin - reach + truth) / design.se) - ndtr((reach + truth) / design.se)
+        return float(np.sum(weights * more))
 
     def chance(self, n: int) -> float:
         """The power with ``n`` new runs, against the same reference."""

@@ -249,7 +249,7 @@ class Trainer(ABC, Generic[S]):
         return 1
 
     def process_memory(self, spec: S, device: Device) -> float:
-        """Bytes that a process needs to train, beside what each replicate needs."""
+        """Bytes that a process needs to train, apart from what each replicate needs."""
         return PROCESS_MEMORY
 
     def replicate_memory(self, spec: S) -> float:
