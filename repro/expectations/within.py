@@ -148,6 +148,8 @@ class WithinKind(Kind[WithinReference]):
     def details(
         self, declared: WithinReference, context: Context, result: TestResult
     ) -> dict[str, str]:
+        from repro.stats.reference_runs import SCATTER
+
         found = _typed(result)
         places = context.measurement(declared).digits
         mean, sd = fmt.fixed(found.reference, places), fmt.significant(found.sd, 2)
@@ -156,6 +158,11 @@ class WithinKind(Kind[WithinReference]):
             "missed half of the time": f"a shift of {_missed(found)}",
             "night after night": _nights(found.watch),
         }
+        if found.wider is not None:
+            facts["scatter of new runs"] = (
+                f"{fmt.significant(found.wider, 2)} times that of the reference (F-test, p at most "
+                f"{SCATTER:g})"
+            )
         if declared.tolerance is not None:
             most, sure = fmt.percent(context.alpha), fmt.percent(declared.tolerance)
             facts["limit of tolerance"] = f"for {sure} of references at most {most} lie beyond it"
@@ -263,6 +270,9 @@ def _therefore(declared: WithinReference, found: Found) -> str:
         said += f", though shifted by less than the margin of {margin}." if _less(result) else "."
     elif found.conclusion is None:
         return ""
+    elif result.wider is not None:
+        said = f"Inside, but new runs scatter {fmt.significant(result.wider, 2)} times as much as "
+        said += "the reference, whose scatter alone the interval has: nothing is confirmed."
     else:
         within = f", and not shown to be within the margin of {margin}" if margin else ""
         said = f"Inside{within}, which proves little: a shift of {_missed(result)} would be inside "

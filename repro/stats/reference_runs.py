@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from scipy.special import chdtri, nctdtrinc, nctdtrit, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtri, fdtrc, nctdtrinc, nctdtrit, ndtr, ndtri, stdtr, stdtrit
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast
@@ -28,7 +28,15 @@ from repro.stats.power import (
     power_equivalence,
     smallest_size,
 )
-from repro.stats.records import Alternative, Arm, Interval, TestResult, check_alpha, summarise
+from repro.stats.records import (
+    Alternative,
+    Arm,
+    Interval,
+    Summary,
+    TestResult,
+    check_alpha,
+    summarise,
+)
 
 BadSide: TypeAlias = Literal["both", "higher", "lower"]
 """On which side of the reference a run is bad."""
@@ -38,6 +46,9 @@ LEAST_OF_REFERENCE = 3
 
 MONTH = 30
 """Nights of a month, over which false alarms are counted."""
+
+SCATTER = 0.001
+"""The p of an F-test below which new runs scatter more than a reference, and confirm nothing."""
 
 ONE_IN_TEN = 0.9
 """The share of references of which a rate of false alarms is not exceeded."""
@@ -168,11 +179,16 @@ MEASURED_AS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithinResult(TestResult):
-    """``reference`` is its mean and ``sd`` its standard deviation; ``watch`` how it was used."""
+    """``reference`` is its mean and ``sd`` its standard deviation; ``watch`` how it was used.
+
+    ``wider`` is how many times as much new runs scatter, where it is refuted that they scatter as
+    the reference does.
+    """
 
     reference: float
     sd: float
     watch: ReferenceUse
+    wider: float | None = None
 
     @property
     def missed(self) -> float:
@@ -211,8 +227,9 @@ def within(
     ``effect`` is new minus reference, in the units of the arms; the interval holds the shift of
     new runs, and leaves 0 out exactly where the new mean is outside. ``p_opposite`` is that of no
     shift, small outside; ``p`` that of a shift of ``margin`` or more on the bad side, small where
-    the whole interval lies within it. It is 1 outside, whatever the margin, and without a margin:
-    being inside confirms nothing. Both are comparable with ``alpha``, that of all ``nights``.
+    the whole interval lies within it. It is 1 outside, without a margin, as being inside confirms
+    nothing, and for new runs that scatter more than the reference (F-test at ``SCATTER``). Both
+    are comparable with ``alpha``, that of all ``nights``.
 
     ``ClaimError`` as of ``ReferenceUse``, for a reference without standard deviation or with
     equal runs, and a margin not above 0.
@@ -227,7 +244,7 @@ def within(
     low = None if margin is None or side == "higher" else -margin
     high = None if margin is None or side == "lower" else margin
     distance, reach = contrast.effect / second.spread, watch.reach * second.spread
-    p_outside = _p_outside(watch, distance)
+    p_outside, wider = _p_outside(watch, distance), _wider(first, second)
     p_within = _p_within(watch, distance, low, high, second.spread)
     return WithinResult(
         test="within",
@@ -235,7 +252,7 @@ def within(
         alpha=alpha,
         n=(first.n, second.n),
         interval=Interval(contrast.effect - reach, contrast.effect + reach, 1 - 2 * watch.tail),
-        p=1.0 if p_outside <= alpha else p_within,
+        p=1.0 if p_outside <= alpha or wider else p_within,
         p_opposite=p_outside,
         statistic=contrast.statistic(),
         df=contrast.df,
@@ -246,6 +263,7 @@ def within(
         reference=second.mean,
         sd=second.spread,
         watch=watch,
+        wider=wider,
     )
 
 
@@ -260,6 +278,14 @@ EQUAL = (
     "lie; write more digits, or claim a bound"
 )
 """Why runs that agree give no interval."""
+
+
+def _wider(new: Summary, reference: Summary) -> float | None:
+    """How many times as much new runs scatter, where an F-test says that it is more."""
+    if new.sd is None or new.n == 1:
+        return None
+    ratio = new.sd / reference.spread
+    return ratio if fdtrc(new.n - 1, reference.n - 1, ratio**2) <= SCATTER else None
 
 
 def _p_outside(watch: ReferenceUse, distance: float) -> float:

@@ -109,6 +109,19 @@ def test_the_mean_of_several_is_expected_nearer() -> None:
     assert "leads to expect the mean of 3 runs" in result.sentence
 
 
+def test_new_runs_that_scatter_more_confirm_nothing() -> None:
+    """Their mean is inside by chance: sd 1.1 beside .05, which the interval does not have."""
+    wild, seeds = (2.0, 4.4, 3.2, 2.2, 4.21), {"min": 3, "plan": 5}
+    result = found(*wild, seeds=seeds, margin={"abs": 0.2, **WHY})
+    assert result.conclusion == "INCONCLUSIVE"
+    said = "Inside, but new runs scatter 22 times as much as the reference, whose scatter alone "
+    assert f"{said}the interval has: nothing is confirmed." in result.sentence
+    assert result.details["scatter of new runs"].startswith("22 times that of the reference")
+    tame = tuple(3.2 + (value - 3.2) / 22 for value in wild)
+    assert found(*tame, seeds=seeds, margin={"abs": 0.2, **WHY}).conclusion == "CONFIRMED"
+    assert found(*(each + 1 for each in wild), seeds=seeds).conclusion == "CONTRADICTED"
+
+
 def test_nights_share_alpha_and_say_how_many_alarms_are_false() -> None:
     result = found(3.36, nights=30)
     assert result.conclusion == "INCONCLUSIVE"

@@ -132,6 +132,16 @@ def test_half_of_such_shifts_are_missed() -> None:
     assert found.missed == pytest.approx(0.05 * ReferenceUse(10).missed_half())
 
 
+@pytest.mark.parametrize(("k", "n"), [(2, 10), (5, 10), (30, 4)])
+def test_new_runs_that_scatter_more_are_told_by_an_f_test(k: int, n: int) -> None:
+    limit = math.sqrt(stats.f.isf(0.001, k - 1, n - 1))
+    for ratio, told in ((0.999 * limit, None), (1.001 * limit, 1.001 * limit)):
+        found = within(Summary(k, 3.2, 0.05 * ratio), Summary(n, 3.2, 0.05), margin=9.0)
+        assert found.wider == (None if told is None else pytest.approx(told))
+        assert (known(found.p) == 1.0) == (told is not None)
+    assert within(Summary(k, 3.2, None), Summary(n, 3.2, 0.05)).wider is None
+
+
 def test_without_a_margin_nothing_is_confirmed() -> None:
     found = within(Summary(1, 3.2, None), TEN)
     assert (found.p, found.low, found.high) == (1.0, None, None)
