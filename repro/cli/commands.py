@@ -330,7 +330,9 @@ def bring(
         done = import_runs(open_store(store), source)
         parts = f", {done.parts} unfinished" if done.parts else ""
         there = f", {done.there} there already" if done.there else ""
-        say(f"{number_of(done.copied + done.parts, 'run')} imported{parts}{there}", err=json)
+        left = f"; {done.unfinished} not finished and left out (export --unfinished)"
+        many = number_of(done.copied + done.parts, "run")
+        say(f"{many} imported{parts}{there}{left if done.unfinished else ''}", err=json)
         if json:
             say_json({"from": str(source), **asdict(done)})
 

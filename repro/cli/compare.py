@@ -73,7 +73,9 @@ Baseline = Annotated[
 Smallest = Annotated[
     float | None,
     typer.Option(
-        min=1e-60, help="The smallest difference that would matter, in the units of the number."
+        min=1e-60,
+        max=1e60,
+        help="The smallest difference that would matter, in the units of the number.",
     ),
 ]
 
@@ -91,12 +93,18 @@ Better = Annotated[
 
 Limit = Annotated[
     float | None,
-    typer.Option(help="Hold the mean of each arm against this, and no arm against another."),
+    typer.Option(
+        min=-1e60,
+        max=1e60,
+        help="Hold the mean of each arm against this, and no arm against another.",
+    ),
 ]
 
 KnownSd = Annotated[
     float | None,
-    typer.Option(min=1e-60, help="A standard deviation that is known beforehand, with --why."),
+    typer.Option(
+        min=1e-60, max=1e60, help="A standard deviation that is known beforehand, with --why."
+    ),
 ]
 
 Why = Annotated[
