@@ -1,0 +1,157 @@
+"""Effects over data sets by signed ranks and signs: against scipy, and published tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from repro.errors import TooFewError
+from repro.stats.data_sets import ByOrder, OrderedEffects, surely_above
+from repro.stats.random_effects import MetaAnalysisResult, meta_analysis
+from repro.stats.records import Sample, known
+
+RNG = np.random.default_rng(31)
+
+C45 = (0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.000, 0.940, 0.619, 0.972, 0.957)  # noqa: E501  # fmt: skip
+C45_M = (0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.000, 0.962, 0.666, 0.981, 0.978)  # noqa: E501  # fmt: skip
+"""Demsar (2006), table 2: the area under the curve of C4.5, and of it with `m`, over 14 sets."""
+
+
+def of_tasks(values: tuple[float, ...]) -> Sample:
+    numbers = tuple(range(len(values)))
+    return Sample(values, numbers, tasks=tuple(f"set {number:02}" for number in numbers))
+
+
+def of_effects(*effects: float, test: ByOrder = "wilcoxon") -> OrderedEffects:
+    return OrderedEffects(tuple(effects), test, 1e-12)
+
+
+@pytest.mark.parametrize("n", [5, 6, 12, 13, 30, 50, 51, 90])
+@pytest.mark.parametrize("limit", [0.0, 0.3])
+def test_signed_ranks_are_those_of_scipy(n: int, limit: float) -> None:
+    """Counted to 50 effects; beyond, normal without a correction, as scipy takes them too."""
+    effects = RNG.normal(0.2, 1, n)
+    one = of_effects(*effects)
+    for found, side in ((one.p_greater(limit), "greater"), (one.p_less(limit), "less")):
+        reference = stats.wilcoxon(effects - limit, alternative=side).pvalue
+        assert found == pytest.approx(float(reference), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [7, 11, 13])
+def test_ties_and_zeros_are_those_of_scipy(n: int) -> None:
+    """Where scipy tries all signs: with whole numbers ranks are shared, and zeros are left out."""
+    effects = RNG.integers(-2, 5, n).astype(float)
+    assert len(set(np.abs(effects).tolist())) < n
+    one = of_effects(*effects)
+    for found, side in ((one.p_greater(0.0), "greater"), (one.p_less(0.0), "less")):
+        assert found == pytest.approx(float(stats.wilcoxon(effects, alternative=side).pvalue))
+
+
+def test_differences_of_decimals_are_tied() -> None:
+    """0.8 − 0.7 and 0.4 − 0.3 are not one number to a computer, and are one difference."""
+    a, b = (0.8, 0.4, 0.9, 0.95, 0.5, 0.6), (0.7, 0.3, 1.0, 0.75, 0.2, 0.2)
+    found = meta_analysis(of_tasks(a), of_tasks(b), region=(0.0, None), test="wilcoxon")
+    whole = stats.wilcoxon([1, 1, -1, 2, 3, 4], alternative="greater")
+    assert found.p == pytest.approx(float(whole.pvalue), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [5, 8, 25, 60])
+def test_signs_are_those_of_scipy(n: int) -> None:
+    effects = RNG.normal(0.2, 1, n)
+    one, above = of_effects(*effects, test="sign"), int(np.sum(effects > 0))
+    for found, side in ((one.p_greater(0.0), "greater"), (one.p_less(0.0), "less")):
+        assert found == pytest.approx(float(stats.binomtest(above, n, alternative=side).pvalue))
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+@pytest.mark.parametrize("effects", [RNG.normal(1, 1, 12), RNG.integers(1, 6, 12) - 2.0])
+def test_the_interval_holds_what_is_not_rejected(test: ByOrder, effects: np.ndarray) -> None:
+    """Every limit on a fine grid, but for the ends themselves, at which effects are tied."""
+    one = of_effects(*effects, test=test)
+    interval = one.interval(0.9)
+    for limit in np.linspace(-4, 6, 997):
+        if min(abs(limit - interval.low), abs(limit - interval.high)) > 1e-9:
+            rejected = min(one.p_greater(limit), one.p_less(limit)) <= 0.05
+            assert rejected == (limit not in interval), limit
+
+
+def test_the_signed_rank_interval_and_estimate_are_hollander_and_wolfes() -> None:
+    """Hollander and Wolfe's depression scores, as R's wilcox.test prints them.
+
+    `wilcox.test(x, y, paired = TRUE, alternative = "greater")`: V = 40, p = 0.01953; the pseudomedian
+    is 0.46 and the interval of 96.1 % of `conf.int = TRUE` is from 0.010 to 0.786.
+    """
+    x = (1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30)
+    y = (0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29)
+    one = of_effects(*(a - b for a, b in zip(x, y, strict=True)))
+    assert one.p_greater(0.0) == pytest.approx(0.01953, abs=5e-6)
+    assert one.effect == pytest.approx(0.46)
+    interval = one.interval(0.95)
+    assert (interval.low, interval.high) == pytest.approx((0.010, 0.786))
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+def test_too_few_effects_are_refused(test: ByOrder) -> None:
+    """Four effects of one sign have a p of a sixteenth."""
+    with pytest.raises(TooFewError, match="4 tasks cannot decide"):
+        of_effects(1, 2, 3, 4, test=test).interval(0.9)
+    assert of_effects(1, 2, 3, 4, 5, test=test).p_greater(0.0) == 1 / 32
+
+
+def test_the_next_data_set_lies_between_two_that_were_found() -> None:
+    """Of 39 the second ones from both ends hold it in 90 %; of 12 none do, and the level is said."""
+    interval = of_effects(*range(39)).prediction(0.9)
+    assert (interval.low, interval.high, interval.level) == (1.0, 37.0, 0.9)
+    few = of_effects(*range(12)).prediction(0.9)
+    assert (few.low, few.high) == (0.0, 11.0)
+    assert few.level == pytest.approx(11 / 13)
+
+
+def demsar(test: str) -> MetaAnalysisResult:
+    region = (0.0, None)
+    return meta_analysis(of_tasks(C45_M), of_tasks(C45), region=region, test=test)  # type: ignore[arg-type]
+
+
+def test_demsars_table_2() -> None:
+    """Better on 11 of 14 sets, worse on 1: ``scipy.stats``, and his R− with zeros left out."""
+    effects = np.round(np.array(C45_M) - np.array(C45), 3)
+    t, ranks, signs = demsar("t"), demsar("wilcoxon"), demsar("sign")
+    assert t.p == pytest.approx(float(stats.ttest_1samp(effects, 0, alternative="greater").pvalue))
+    nonzero = effects[effects != 0]
+    exact = stats.PermutationMethod(n_resamples=10**6)
+    reference = stats.wilcoxon(nonzero, alternative="greater", method=exact).pvalue
+    assert ranks.p == pytest.approx(float(reference), rel=1e-12)
+    assert signs.p == pytest.approx(float(stats.binomtest(10, 12, alternative="greater").pvalue))
+    assert ranks.signs == signs.signs == (10, 2, 2)
+
+
+def test_one_run_per_task_is_the_paired_t_test_over_tasks() -> None:
+    """With its interval, and that of a new data set, a t of the effects with √(1 + 1/n)."""
+    one = demsar("t")
+    effects = np.array(C45_M) - np.array(C45)
+    reference = stats.ttest_rel(C45_M, C45, alternative="two-sided").confidence_interval(0.9)
+    assert (known(one.interval).low, known(one.interval).high) == pytest.approx(tuple(reference))
+    reach = float(stats.t.ppf(0.95, 13)) * effects.std(ddof=1) * math.sqrt(1 + 1 / 14)
+    assert one.prediction.high == pytest.approx(effects.mean() + reach)
+    assert one.heterogeneity is None
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+@pytest.mark.parametrize("n", [5, 12, 60])
+def test_many_draws_at_once_are_decided_as_each(test: ByOrder, n: int) -> None:
+    rows = RNG.normal(0.5, 1, (200, n))
+    one_by_one = [of_effects(*row, test=test).p_greater(0.0) <= 0.05 for row in rows]
+    assert surely_above(test, rows, 0.05).tolist() == one_by_one
+    assert 0 < sum(one_by_one) < 200
+
+
+def test_chances_of_ranks_are_all_signs() -> None:
+    """By trying the 128 signs of seven ranks, two of them shared."""
+    ranks = (1.0, 2.5, 2.5, 4.0, 5.0, 6.0, 7.0)
+    sums = [sum(r for r, s in zip(ranks, signs, strict=True) if s) for signs in itertools.product((0, 1), repeat=7)]  # noqa: E501  # fmt: skip
+    one = of_effects(1, 2, 2, 3, 4, -5, 6)
+    assert one.p_greater(0.0) == sum(total >= 22 for total in sums) / 128
