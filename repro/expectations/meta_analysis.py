@@ -72,7 +72,10 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
     def mistakes(self, declared: MetaAnalysis, context: Context) -> Iterator[Mistake]:
         least = least_pairs(context.alpha, tails=1)
         if declared.test != "t" and declared.weights != "equal":
-            mistake, advice = "ranks and signs have no weights", "leave out the weights, or the test"
+            mistake, advice = (
+                "ranks and signs have no weights",
+                "leave out the weights, or the test",
+            )
             yield Mistake(("weights",), mistake, "equal weights", advice)
         elif declared.test != "t" and declared.runs == "across_tasks":
             mistake = f"{INDEPENDENT}, and a run of all tasks moves them together"
@@ -80,7 +83,10 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         elif declared.test != "t" and len(declared.tasks) < least:
             few = fmt.number_of(len(declared.tasks), "task")
             mistake = f"{few} cannot decide by ranks or signs, not even if all are of one sign"
-            expected, advice = f"at least {least} tasks at alpha {context.alpha:g}", "write `test: t`"
+            expected, advice = (
+                f"at least {least} tasks at alpha {context.alpha:g}",
+                "write `test: t`",
+            )
             yield Mistake(("tasks",), mistake, expected, advice)
         if declared.weights == "inverse_variance" and declared.runs == "across_tasks":
             mistake, advice = f"{WEIGHTS}, and here a run is of all", "leave out the weights"
@@ -94,8 +100,9 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         (a, b), weights = self.samples(declared, context, read), declared.weights
         region = self.region(declared, context)
         if not declared.by_seed:
-            how = {"weights": weights, "test": declared.test}
-            return meta_analysis(a, b, region=region, alpha=context.alpha, **how)
+            return meta_analysis(
+                a, b, region=region, weights=weights, test=declared.test, alpha=context.alpha
+            )
         for key, refused in (("test", declared.test != "t"), ("weights", weights != "equal")):
             if refused:
                 raise ClaimError(
@@ -126,8 +133,13 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         if declared.runs == "across_tasks":
             raise ClaimError("no power is computed where the scatter of tasks and of seeds counts")
         low, high = self.gain(declared)
-        how = {"tasks": len(declared.tasks), "test": declared.test}
-        return PlannedMetaAnalysis(**plan.design(context), low=low, high=high, **how)
+        return PlannedMetaAnalysis(
+            **plan.design(context),
+            low=low,
+            high=high,
+            tasks=len(declared.tasks),
+            test=declared.test,
+        )
 
     def on_power(self, declared: MetaAnalysis, context: Context, plan: PlannedSeeds) -> str:
         if declared.runs == "per_task":
@@ -200,7 +212,9 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         a, b = context.labels(declared)
         facts["signs"] = f"{a} above {b} in {above}, equal in {equal}, below in {below}"
         if declared.test != "t" and equal:
-            facts["left_out"] = f"{fmt.number_of(equal, 'task')} without a difference, as scipy does"
+            facts["left_out"] = (
+                f"{fmt.number_of(equal, 'task')} without a difference, as scipy does"
+            )
         if found.heterogeneity is not None:
             tasks = found.heterogeneity
             facts |= {

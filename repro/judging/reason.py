@@ -198,9 +198,7 @@ def _number(n: int) -> str:
 def _seeds(document: Document) -> str:
     """`Four pairs of seeds`, `Five seeds per arm`, `12 tasks`, or `The printed numbers`."""
     arms = [arm for arm in document.arms if not arm.printed]
-    runs = [
-        len({run.number for run in arm.replicates if run.state == "finished"}) for arm in arms
-    ]
+    runs = [len({run.number for run in arm.replicates if run.state == "finished"}) for arm in arms]
     if not any(runs):
         return "The printed numbers"
     tasks = max(arm.tasks for arm in arms)

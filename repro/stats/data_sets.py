@@ -70,7 +70,7 @@ class OrderedEffects:
         """
         alpha = (1 - level) / 2
         refuse_few_tasks(len(self.effects), alpha)
-        return Interval(self._lower(alpha), -self._reversed()._lower(alpha), level)
+        return Interval(self.lowest(alpha), -self._reversed().lowest(alpha), level)
 
     def prediction(self, level: float) -> Interval:
         """Where the effect of another data set lies: between two of those that were found.
@@ -93,7 +93,7 @@ class OrderedEffects:
         first, second = np.triu_indices(len(effects))
         return np.sort((effects[first] + effects[second]) / 2)
 
-    def _lower(self, alpha: float) -> float:
+    def lowest(self, alpha: float) -> float:
         """The step beyond which *above* is no longer shown; p rises from each to the next."""
         steps = self._steps()
         steps = steps[np.append(True, np.diff(steps) > self.near)]

@@ -112,9 +112,10 @@ def meta_analysis(
     within = within_tasks(first, second)
     largest = max(float(np.abs(runs).max()) for runs in (*first, *second))
     level, near = 1 - 2 * alpha, ROUND_OFF * largest
+    found: Contrast | OrderedEffects
     if test == "t":
         shares, tau_squared = _weighed(weights, effects, within)
-        found: Contrast | OrderedEffects = hartung_knapp(effects, shares, largest=largest)
+        found = hartung_knapp(effects, shares, largest=largest)
         prediction = _prediction(found, tau_squared, level)
     else:
         found = OrderedEffects(tuple(map(float, effects)), test, near)

@@ -91,9 +91,7 @@ SETS = tuple(f"set{place:02}" for place in range(12))
 GAINS = (0.035, -0.030, 0.013, 0.029, 0.016, -0.005, 0.024, 0.042, 0.100, 0.0, 0.022, 0.050)
 
 
-def one_value_each(
-    gains: Sequence[float] = GAINS, *more: dict[str, Any], **keys: Any
-) -> Document:
+def one_value_each(gains: Sequence[float] = GAINS, *more: dict[str, Any], **keys: Any) -> Document:
     """A claim on one value per arm and data set, all of them runs of seed 0."""
     sets = SETS[: len(gains)]
     declared = {"kind": "meta_analysis", "of": ["a", "b"], "tasks": sets, "runs": "per_task"}
@@ -111,23 +109,27 @@ def one_value_each(
     return check_claim(claim, from_table(claim, table))
 
 
-@pytest.mark.parametrize(
-    ("test", "reference", "name", "average"),
-    [
-        ("t", stats.ttest_1samp(GAINS, 0, alternative="greater"), "paired t-test over tasks", "random effects"),
-        ("wilcoxon", stats.wilcoxon(GAINS, alternative="greater"), "Wilcoxon's signed-rank test of the effects of tasks", "pseudomedian effect"),
-        ("sign", stats.binomtest(9, 11, alternative="greater"), "sign test of the effects of tasks", "median effect"),
-    ],
-)  # fmt: skip
-def test_one_value_per_arm_and_data_set(
-    test: str, reference: Any, name: str, average: str
-) -> None:
+NAMED = {
+    "t": ("paired t-test over tasks", "random effects"),
+    "wilcoxon": ("Wilcoxon's signed-rank test of the effects of tasks", "pseudomedian effect"),
+    "sign": ("sign test of the effects of tasks", "median effect"),
+}
+REFERENCES = {
+    "t": stats.ttest_1samp(GAINS, 0, alternative="greater").pvalue,
+    "wilcoxon": stats.wilcoxon(GAINS, alternative="greater").pvalue,
+    "sign": stats.binomtest(9, 11, alternative="greater").pvalue,
+}
+
+
+@pytest.mark.parametrize("test", NAMED)
+def test_one_value_per_arm_and_data_set(test: str) -> None:
     """By scipy: two of twelve are worse, and one is equal, which ranks and signs leave out."""
+    name, average = NAMED[test]
     document = one_value_each(test=test)
     one = document.results[0]
     assert document.verdict.validity == "VALID"
     assert one.conclusion == "CONFIRMED"
-    assert one.p == pytest.approx(float(reference.pvalue))
+    assert one.p == pytest.approx(float(REFERENCES[test]))
     assert one.test == f"{name}, one-sided"
     assert one.sentence.startswith(f"Score, {average} of 12 tasks: A is 0.02")
     assert one.details["signs"] == "A above B in 9, equal in 1, below in 2"
@@ -155,8 +157,8 @@ def test_a_margin_by_ranks() -> None:
     """Within a tenth on both sides; and not by half of that."""
     for size, word in ((0.1, "CONFIRMED"), (0.03, "INCONCLUSIVE")):
         margin = {"abs": size, "why": "less is of no use"}
-        how = {"test": "wilcoxon", "question": "equivalent", "margin": margin}
-        assert one_value_each(**how).results[0].conclusion == word
+        one = one_value_each(test="wilcoxon", question="equivalent", margin=margin).results[0]
+        assert one.conclusion == word
 
 
 def test_the_next_data_set_has_the_level_that_it_has() -> None:
@@ -167,7 +169,7 @@ def test_the_next_data_set_has_the_level_that_it_has() -> None:
 def test_means_and_medians_are_shown_beside_each_other() -> None:
     document = one_value_each()
     names = [each.name for each in document.robustness[0].analyses if each.choice == "quantity"]
-    assert names == ["Wilcoxon's signed-rank test of the effects of tasks", "sign test of the effects of tasks"]  # noqa: E501  # fmt: skip
+    assert names == [NAMED["wilcoxon"][0], NAMED["sign"][0]]
 
 
 def test_one_model_on_all_tasks_is_refused() -> None:
