@@ -113,7 +113,7 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         return meta_analysis_over_seeds(a, b, region=region, **context.level)
 
     def conclude(self, declared: MetaAnalysis, result: TestResult) -> Finding:
-        """Of ranks and signs by p; at the ends of their interval effects are tied."""
+        """By p for ranks and signs: at the ends of their interval effects are tied."""
         return super().conclude(declared, result) if declared.test == "t" else by_p(result)
 
     def compared(self, declared: MetaAnalysis, context: Context, read: Read) -> list[Arm]:
@@ -179,7 +179,7 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
     def other_tests(
         self, declared: MetaAnalysis, n: Sequence[int], *, paired: bool
     ) -> tuple[OtherTest[MetaAnalysis], ...]:
-        """Of means and of medians, where the effects of tasks alone count."""
+        """The tests of means and of medians, where the effects of tasks alone count."""
         if declared.by_seed or declared.weights != "equal":
             return ()
         return tuple(

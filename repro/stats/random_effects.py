@@ -280,7 +280,7 @@ class PlannedMetaAnalysis(PlannedTest):
 
     @property
     def decide(self) -> Callable[[Array, Array, float], npt.NDArray[np.bool_]] | None:
-        """Of effects and limits (draws, tasks): do the effects lie within the region, one-sided?"""
+        """Effects (draws, tasks) -> do they lie within the region, one-sided?"""
         test = self.test
         if test == "t":
             return None

@@ -126,7 +126,7 @@ def test_too_few_effects_are_refused(test: ByOrder) -> None:
 
 
 def test_the_next_data_set_lies_between_two_that_were_found() -> None:
-    """Of 39 the second ones from both ends hold it in 90 %; of 12 none do: 84.6 %."""
+    """The second ones from both ends of 39 hold it in 90 %; no two of 12 do: 84.6 %."""
     interval = of_effects(*range(39)).prediction(0.9)
     assert (interval.low, interval.high, interval.level) == (1.0, 37.0, 0.9)
     few = of_effects(*range(12)).prediction(0.9)
