@@ -1,10 +1,14 @@
-"""Effects over data sets by their signed ranks or their signs, which need no normal effects.
+"""Methods over data sets by ranks or signs, which need no normal effects: two, and several.
 
 Wilcoxon's signed-rank test asks whether effects are symmetric about a limit, the sign test whether
 half of them lie above it. Effects that equal the limit are left out, and equal sizes share their
 rank, as in ``scipy.stats.wilcoxon`` by default (its ``zero_method="wilcox"``). Up to 50 effects the
 chances of the ranks are counted, with ties, too, where scipy from 14 effects on takes the normal
 distribution; beyond, it is taken here as well, without a correction for continuity.
+
+Several methods have mean ranks, with Friedman's test (1937) that they are alike, Iman and
+Davenport's F of it (1980), and Nemenyi's critical difference (Demsar 2006). What two methods come
+to by their mean ranks depends on which others there are (Benavoli, Corani & Mangili 2016).
 """
 
 from __future__ import annotations
@@ -16,11 +20,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, ndtr
+from scipy.special import bdtr, chdtrc, fdtrc, ndtr
 
-from repro.errors import TooFewError
+from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import midranks
-from repro.stats.records import Interval
+from repro.stats.records import ROUND_OFF, Interval, check_alpha
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 ByOrder: TypeAlias = Literal["wilcoxon", "sign"]
@@ -156,3 +160,55 @@ def surely_above(test: ByOrder, effects: Array, alpha: float) -> npt.NDArray[np.
         return np.asarray(ndtr((n * (n + 1) / 4 - total) / error) <= alpha)
     chances = np.cumsum(signed_sums(range(1, n + 1))[::-1])[::-1]
     return np.asarray(chances[np.rint(total).astype(int)] <= alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRanks:
+    """The mean rank of each method over data sets, 1 for the best, and what chance makes of them.
+
+    ``chi_squared`` is Friedman's, corrected for ties as in ``scipy.stats.friedmanchisquare``; ``f``
+    that of Iman and Davenport, infinite where all data sets have one order. Mean ranks closer than
+    ``critical_difference`` may be alike, by Nemenyi's test of all pairs.
+    """
+
+    ranks: tuple[float, ...]
+    tasks: int
+    chi_squared: float
+    p: float
+    f: float
+    p_of_f: float
+    critical_difference: float
+
+
+def mean_ranks(
+    values: Array, *, better: Literal["lower", "higher"], alpha: float = 0.05
+) -> MeanRanks:
+    """Mean ranks of values (data sets, methods); those equal up to round-off share their rank.
+
+    ``ClaimError`` for fewer than two data sets or methods.
+    """
+    from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
+
+    check_alpha(alpha)
+    n, k = values.shape
+    if min(n, k) < 2:
+        raise ClaimError(f"{n} data sets and {k} methods have no order to compare")
+    near = ROUND_OFF * float(np.abs(values).max())
+    ranks = np.array([_ranks(row if better == "lower" else -row, near) for row in values])
+    means = ranks.mean(axis=0)
+    middle = (k + 1) / 2
+    spread = float(((ranks - middle) ** 2).sum())
+    between = n * float(((means - middle) ** 2).sum())
+    chi_squared = (k - 1) * n * between / spread if spread else 0.0
+    left = n * (k - 1) - chi_squared
+    f = (n - 1) * chi_squared / left if left > ROUND_OFF * n * k else math.inf
+    q = float(studentized_range.ppf(1 - alpha, k, math.inf))
+    return MeanRanks(
+        ranks=tuple(map(float, means)),
+        tasks=n,
+        chi_squared=chi_squared,
+        p=float(chdtrc(k - 1, chi_squared)),
+        f=f,
+        p_of_f=0.0 if math.isinf(f) else float(fdtrc(k - 1, (k - 1) * (n - 1), f)),
+        critical_difference=q / math.sqrt(2) * math.sqrt(k * (k + 1) / (6 * n)),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -12,6 +13,9 @@ from repro.evidence.evidence import TableSource, TaskSeed, TidyTable
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import from_table
+from repro.report.blocks import Figure
+from repro.report.profiles import mean_ranks
+from repro.report.sections import sections
 from tests.judging.made import made
 from tests.judging.test_over_tasks import MARGIN, SCORE, TASKS, document, found
 
@@ -178,3 +182,60 @@ def test_one_model_on_all_tasks_is_refused() -> None:
         result = one_value_each(runs=None, test=test).results[0]
         assert result.conclusion == "NOT-TESTED"
         assert said in result.sentence
+
+
+def several(better: str = "higher") -> Document:
+    """Three arms over twelve data sets: a by Wilcoxon's test against each, d as context."""
+    parts = [
+        {"of": ["a", other], "role": role}
+        for other, role in (("b", "decisive"), ("c", "decisive"), ("d", "context"))
+    ]
+    how = {"kind": "meta_analysis", "test": "wilcoxon", "tasks": SETS, "runs": "per_task"}
+    claim = made(
+        *({**how, **part} for part in parts),
+        arms="abcd",
+        measurements={"loss": {**SCORE, "better": better}},
+        seeds={"min": 1, "plan": 1},
+    )
+    rows: dict[str, dict[TaskSeed, dict[str, float]]] = {
+        arm: {TaskSeed(task, 0): {"loss": COLUMNS[arm][place]} for place, task in enumerate(SETS)}
+        for arm in "abcd"
+    }
+    table = TidyTable(TableSource("made.csv", "0" * 64), rows)
+    return check_claim(claim, from_table(claim, table))
+
+
+BASE = [round(0.6 + 0.03 * place, 3) for place in range(12)]
+COLUMNS = {
+    "a": [round(b + gain, 3) for b, gain in zip(BASE, GAINS, strict=True)],
+    "b": BASE,
+    "c": [round(b - gain, 3) for b, gain in zip(BASE, GAINS, strict=True)],
+    "d": [b + 0.001 for b in BASE],
+}
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_several_arms_have_mean_ranks_as_context(better: str) -> None:
+    """All arms of the claim; the best first; Friedman's test by scipy. Two arms have none."""
+    document = several(better)
+    (part,) = document.mean_ranks
+    sign = -1 if better == "higher" else 1
+    values = sign * np.array([COLUMNS[arm] for arm in "abcd"]).T
+    ranks = dict(zip("abcd", stats.rankdata(values, axis=1).mean(0), strict=True))
+    assert {each.arm: each.rank for each in part.arms} == pytest.approx(ranks)
+    assert [each.rank for each in part.arms] == sorted(ranks.values())
+    reference = stats.friedmanchisquare(*values.T)
+    assert (part.chi_squared, part.p) == pytest.approx((reference.statistic, reference.pvalue))
+    assert document.verdict.conclusion == ("CONFIRMED" if better == "higher" else "CONTRADICTED")
+    assert one_value_each().mean_ranks == ()
+
+
+def test_the_report_shows_mean_ranks_and_says_that_they_decide_nothing() -> None:
+    document = several()
+    (figure,) = mean_ranks(document)
+    assert isinstance(figure, Figure)
+    assert figure.alt.startswith("Score: mean ranks over 12 tasks (1 is best). A 1.")
+    assert "Nemenyi's critical difference, 1.35 (level 5%)" in figure.caption
+    assert "Context, which decides nothing" in figure.caption
+    values = next(section for section in sections(document) if section.id == "numbers")
+    assert figure.caption in [b.caption for b in values.blocks if isinstance(b, Figure)]
