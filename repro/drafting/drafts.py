@@ -35,6 +35,9 @@ LEAST_SEEDS = 3
 LEAST_TASKS, LEAST_PER_TASK = 3, 2
 """No fewer tasks, and runs of each, are accepted for a difference over tasks."""
 
+OWN_RUNS = re.compile(r"data[ _-]?set|env|game", re.IGNORECASE)
+"""In the name of a field: each of its tasks is trained on, and has runs of its own."""
+
 MARK = "# unedited: "
 ORIGIN = "Results: "
 """Before the place of the results, in the head of a claim."""
@@ -91,16 +94,22 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     readable = results.imports or (results.table and alike and len(names) == 2)
     for name, claim_id, label in zip(pairs, ids, others, strict=True):
         pair, file = (label, baseline), results.table
+        together = _single_values(results)
+        shown = tuple(results.runs) if together else pair
         asked_here = asked
         if not readable:
-            file = f"{name if family else _stem(results)}_as_compared.csv"
-            text = _tidy_text(results, pair, names, measurement)
+            file = f"{name if family and not together else _stem(results)}_as_compared.csv"
+            text = _tidy_text(results, shown, names, measurement)
+            if file not in drafts.tables:
+                place, reads = (
+                    asked.out / file,
+                    "the claims read" if together else "the claim reads",
+                )
+                drafts.said.append(f"the values are copied to {place}, which {reads}")
             drafts.tables[file] = text
-            place = asked.out / file
-            drafts.said.append(f"the values are copied to {place}, which the claim reads")
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
-        draft = _draft(results, asked_here, names, pair, measurement, file)
+        draft = _draft(results, asked_here, names, pair, measurement, file, shown)
         text = claim_text(replace(draft, id=claim_id, family=family))
         drafts.claims[f"{name}.claim.yaml"] = text
         drafts.ids[f"{name}.claim.yaml"] = claim_id
@@ -126,8 +135,12 @@ def _draft(
     pair: tuple[str, str],
     measurement: str,
     file: str,
+    shown: Sequence[str],
 ) -> Draft:
-    """The claim that the first of a pair is better than the second; its id is still to be given."""
+    """The claim that the first of a pair is better than the second; its id is still to be given.
+
+    ``shown`` are all arms that it holds.
+    """
     label, baseline = pair
     labels = labels_of(names)
     over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
@@ -140,10 +153,10 @@ def _draft(
         title=title[:200],
         own=asked.own,
         head=asked.head,
-        labels={names[each]: labels[each] for each in pair},
+        labels={names[each]: labels[each] for each in shown},
         arms={
             names[each]: {"import": results.imports[each]} if results.imports else {"table": file}
-            for each in pair
+            for each in shown
         },
         compared=(names[label], names[baseline]),
         seeds=_seeds(results, pair, asked),
@@ -209,17 +222,14 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
             without = f"{mistake}; arm '{arm}' has no run of {named(lacking)}"
             raise refused(path, without, "runs of every task in each arm", advice)
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
-    if max(counts.values()) == 1:
+    if _single_values(results) and not OWN_RUNS.search(results.task):
         one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "
-        one += f"'{results.task}', which pair the arms, and no test of such pairs is here yet"
-        raise refused(
-            path,
-            one,
-            "several runs of each task in each arm",
-            "give several seeds of each, a row per run",
-        )
+        one += f"'{results.task}', and a model that was evaluated on all of them is one run"
+        advice = "give several seeds of each, a row per run; or, if every task has a run of its "
+        advice += "own, call its field `dataset`"
+        raise refused(path, one, "several runs of each task in each arm", advice)
     (arm, task), count = min(counts.items(), key=lambda each: each[1])
-    if count < LEAST_PER_TASK:
+    if count < LEAST_PER_TASK and not _single_values(results):
         few = f"arm '{arm}' has {number_of(count, 'run')} of task '{short(task)}'"
         expected = f"at least {LEAST_PER_TASK} of each, with other seeds"
         raise refused(path, few, expected, "run more seeds: chance is not known from one")
@@ -286,13 +296,20 @@ def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     }
 
 
+def _single_values(results: FoundResults) -> bool:
+    """Whether every arm has one value in each of several tasks, and no more."""
+    return bool(results.tasks) and all(
+        len(runs) == len(results.tasks) for runs in results.runs.values()
+    )
+
+
 def _tidy_text(
-    results: FoundResults, pair: tuple[str, str], names: Mapping[str, str], measurement: str
+    results: FoundResults, shown: Sequence[str], names: Mapping[str, str], measurement: str
 ) -> str:
-    """The values of two arms as a tidy table, with what was lost or is not there yet."""
+    """The values of these arms as a tidy table, with what was lost or is not there yet."""
     columns = (*COLUMNS, STATE, TASK) if results.tasks else (*COLUMNS, STATE)
     rows: list[tuple[str, ...]] = [columns]
-    for label in (each for each in results.runs if each in pair):
+    for label in (each for each in results.runs if each in shown):
         runs = results.runs[label]
         tasks = ([run.task] if results.tasks else [] for run in runs)
         rows += (

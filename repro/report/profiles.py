@@ -91,6 +91,7 @@ def mean_ranks(document: Document) -> Iterator[Block]:
         measurement = lookups.measurement_of(document, part.measurement)
         label = fmt.upper_first(part.measurement if measurement is None else measurement.label)
         half = part.critical_difference / 2
+        reach = tuple(each.rank + side * half for each in part.arms for side in (-1, 1))
         rows = tuple(
             AnalysisRow(
                 lookups.arm_label(document, each.arm),
@@ -104,7 +105,6 @@ def mean_ranks(document: Document) -> Iterator[Block]:
             for each in part.arms
         )
         title = f"{label}: mean ranks over {fmt.number_of(part.tasks, 'task')} (1 is best)"
-        reach = tuple(end for row in rows for end in row.interval or ())
         plot = SpecificationPlot(title, EffectAxis("linear", zero=False), rows, reach)
         shown = "; ".join(f"{row.label} {row.word}" for row in rows)
         yield Figure(f"ranks-{number}", f"{title}. {shown}.", _on_ranks(part), plot)
