@@ -22,7 +22,7 @@ class Draft:
     the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
     ``either_way``: no arm is the baseline, and the claim is that they differ.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each;
-    ``arms`` may then hold others, which are ranked beside them.
+    ``arms`` may then hold others, which are ranked with them.
     """
 
     id: str
@@ -117,7 +117,7 @@ def _over_single_values(draft: Draft) -> list[str]:
     return [
         "    kind: meta_analysis  # the differences within tasks, about tasks like these",
         test if len(draft.tasks) >= RANKED else "    test: t",
-        "    runs: per_task  # each value is of a run of its own; one model on all is one run",
+        "    runs: per_task  # each value is of a separate run; one model on all is one run",
         f"    tasks: {_value(list(draft.tasks))}",
     ]
 

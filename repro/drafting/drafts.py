@@ -36,7 +36,7 @@ LEAST_TASKS, LEAST_PER_TASK = 3, 2
 """No fewer tasks, and runs of each, are accepted for a difference over tasks."""
 
 OWN_RUNS = re.compile(r"data[ _-]?set|env|game", re.IGNORECASE)
-"""In the name of a field: each of its tasks is trained on, and has runs of its own."""
+"""In the name of a field: each of its tasks is trained on separately."""
 
 MARK = "# unedited: "
 ORIGIN = "Results: "
@@ -225,8 +225,8 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
     if _single_values(results) and not OWN_RUNS.search(results.task):
         one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "
         one += f"'{results.task}', and a model that was evaluated on all of them is one run"
-        advice = "give several seeds of each, a row per run; or, if every task has a run of its "
-        advice += "own, call its field `dataset`"
+        advice = "give several seeds of each, a row per run; or, if every task was trained on "
+        advice += "separately, call its field `dataset`"
         raise refused(path, one, "several runs of each task in each arm", advice)
     (arm, task), count = min(counts.items(), key=lambda each: each[1])
     if count < LEAST_PER_TASK and not _single_values(results):
