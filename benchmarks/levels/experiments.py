@@ -17,6 +17,7 @@ from benchmarks.levels import (
 )
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
+from repro.stats.data_sets import ByOrder
 from repro.stats.task_aggregates import Aggregate
 
 
@@ -53,6 +54,8 @@ EVERY = 10**9
 """As many draws off the grid as on it."""
 
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
+
+BY_ORDER: tuple[ByOrder, ...] = ("wilcoxon", "sign")
 
 BY_SEED: dict[Aggregate, str] = {
     "iqm": "welch by seed",
@@ -411,6 +414,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         never,
         unequal=False,
         wide=(),
+    ),
+    *(
+        Experiment(
+            f"data_sets, {test}",
+            f"meta_analysis {test}",
+            partial(data_sets.one_value_each, test=test),
+            always,
+            5,
+            sd_ratios=False,
+            most_wide=FEWER,
+            wide=SYMMETRIC,
+        )
+        for test in BY_ORDER
     ),
     Experiment(
         "proportion, clusters",

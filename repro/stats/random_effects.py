@@ -279,6 +279,11 @@ class PlannedMetaAnalysis(PlannedTest):
         return self.high is not None or self.least < 0
 
     @property
+    def spread(self) -> float:
+        """That of the effects; one run per task is enough. ``ClaimError`` where none is given."""
+        return self.sd[0] if self.sd else self.arms.sd_a
+
+    @property
     def decide(self) -> Callable[[Array, Array, float], npt.NDArray[np.bool_]] | None:
         """Effects (draws, tasks) -> do they lie within the region, one-sided?"""
         test = self.test
@@ -299,11 +304,11 @@ class PlannedMetaAnalysis(PlannedTest):
     ) -> tuple[float, float]:
         """The power by simulation, and its Monte Carlo standard error."""
         noise = np.random.default_rng(POWER_SEED).standard_normal((DRAWS, self.tasks))
-        effects = self.truth + self.arms.sd_a * noise
+        effects = self.truth + self.spread * noise
         return frequency(decide(effects, np.zeros_like(effects), self.alpha))
 
     def computed(self) -> float:
-        design = PairedDesign(self.arms.sd_a, self.tasks, self.alpha)
+        design = PairedDesign(self.spread, self.tasks, self.alpha)
         if self.high is None:
             return power_above(design, self.truth, self.least)
         return power_equivalence(design, self.truth, low=self.least, high=self.high)
@@ -316,9 +321,12 @@ class PlannedMetaAnalysis(PlannedTest):
     def detected(self, size: float) -> float | None:
         return size
 
+    def surest(self) -> tuple[float, str] | None:
+        return None if self.test == "t" else (0.5**self.tasks, "the p of effects of one sign")
+
     def refused(self) -> str:
         """Never for its runs: the tasks say how effects vary."""
-        return ""
+        return self.beyond_reach()
 
     def seeds(self, power: float) -> int | None:
         """None: the scatter of the effects is planned, and more runs do not change it."""
