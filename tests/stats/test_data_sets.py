@@ -220,3 +220,23 @@ def test_mean_ranks_of_one_order_and_of_none() -> None:
     assert (same.ranks, same.p, same.p_of_f) == ((2, 2, 2), 1, 1)
     with pytest.raises(ClaimError, match="no order to compare"):
         mean_ranks(np.ones((4, 1)), better="higher")
+
+
+def test_autoranks_worked_example() -> None:
+    """The example of its README, with its seed: p of Friedman's test, mean ranks and difference."""
+    rng = np.random.RandomState(42)
+    columns = [rng.normal(mean, 0.3, 50).clip(0, 1) for mean in (0.2, 0.3, 0.5, 0.8, 0.85, 0.9)]
+    one = mean_ranks(np.column_stack(columns), better="higher")
+    assert one.p == pytest.approx(2.3412212612346733e-28, rel=1e-9)
+    assert one.ranks == pytest.approx((5.40, 4.71, 3.95, 2.47, 2.29, 2.18))
+    assert one.critical_difference == pytest.approx(1.0662484349869374, abs=2e-5)
+
+
+def test_the_difference_of_nemenyi_is_that_of_scikit_posthocs() -> None:
+    """Its test of `posthoc_nemenyi_friedman`: at its p the difference of two ranks is critical."""
+    blocks = np.array([[4, 3, 4, 4, 5, 6, 3], [1, 2, 3, 5, 6, 7, 7], [1, 2, 6, 4, 1, 5, 1]])
+    one = mean_ranks(blocks.astype(float), better="lower")
+    for (i, j), p in {(0, 2): 0.8414506, (1, 2): 0.8833015, (0, 3): 0.9177741}.items():
+        far = abs(one.ranks[i] - one.ranks[j]) / one.critical_difference
+        q = far * float(stats.studentized_range.ppf(0.95, 7, np.inf))
+        assert float(stats.studentized_range.sf(q, 7, np.inf)) == pytest.approx(p, abs=1e-5)
