@@ -124,6 +124,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         unequal=False,
         wide=(),
     ),
+    Experiment(
+        "difference, folds",
+        "corrected",
+        pairs.folds,
+        always,
+        sd_ratios=False,
+        distributions=False,
+        unequal=False,
+        wide=(),
+    ),
     Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always, share=0.5),
     *(Experiment(kind, "welch", partial(nulls.margin, kind), always) for kind in MARGINS),
     *(

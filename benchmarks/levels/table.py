@@ -32,6 +32,7 @@ ROWS = (
         "paired",
         null=("difference, paired", "paired"),
     ),
+    Row("difference", "`difference` with `folds`, n folds", "", "corrected"),
     Row("equivalence", "`equivalence`", "equivalence", null=("equivalence", "welch")),
     Row(
         "non_superiority", "`non_superiority`", "non_superiority", null=("non_superiority", "welch")
