@@ -8,6 +8,7 @@ from functools import partial
 from benchmarks.levels import data_sets, looks, nulls, pairs, references, spreads, survivals, tasks
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
+from repro.stats.data_sets import ByOrder
 from repro.stats.task_aggregates import Aggregate
 
 
@@ -47,6 +48,8 @@ _one_spread = partial(Experiment, sd_ratios=False, most_wide=FEWER)
 _items = partial(Experiment, sd_ratios=False, distributions=False, wide=())
 
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
+
+BY_ORDER: tuple[ByOrder, ...] = ("wilcoxon", "sign")
 
 BY_SEED: dict[Aggregate, str] = {
     "iqm": "welch by seed",
@@ -101,6 +104,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         always,
         6,
         10,
+        unequal=False,
+        wide=(),
+    ),
+    Experiment(
+        "difference, folds",
+        "corrected",
+        pairs.folds,
+        always,
+        sd_ratios=False,
+        distributions=False,
         unequal=False,
         wide=(),
     ),
@@ -354,6 +367,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         never,
         unequal=False,
         wide=(),
+    ),
+    *(
+        Experiment(
+            f"data_sets, {test}",
+            f"meta_analysis {test}",
+            partial(data_sets.one_value_each, test=test),
+            always,
+            5,
+            sd_ratios=False,
+            most_wide=FEWER,
+            wide=SYMMETRIC,
+        )
+        for test in BY_ORDER
     ),
     Experiment(
         "proportion, clusters",

@@ -93,6 +93,8 @@ NAMES = {
     "at least kendall": "A lower bound on the size of Kendall's correlation",
     "meta_analysis": "Random effects of tasks with equal weights",
     "meta_analysis inverse variance": "Random effects of tasks by Hartung and Knapp",
+    "meta_analysis wilcoxon": "Wilcoxon's signed-rank test of the effects of tasks",
+    "meta_analysis sign": "The sign test of the effects of tasks",
     "meta_analysis by seed": "Random effects of tasks and of seeds",
     "over_tasks improvement by seed": "Welch's test of mean ranks over tasks",
     "over_tasks iqm": "The test of interquartile means over tasks",
