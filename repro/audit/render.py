@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +51,7 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
     width = max(NARROWEST, min(width, WIDEST))
     lines: list[str] = []
     for audit in audits:
-        lines += [*_table(audit, width), ""]
+        lines += [*_answers(audit, width), *_table(audit, width), ""]
     rows = [row for audit in audits for row in audit.rows]
     counts = Counter(row.grade for row in rows)
     for grade in (each for each in Grade if counts[each]):
@@ -60,6 +61,32 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
     many = "statement" if len(rows) == 1 else "statements"
     lines += ["", *_in_doubt(audits, width)]
     return "\n".join([*lines, *_wrapped(f"{len(rows)} {many}: {total}", "", width)])
+
+
+def _answers(audit: Audit, width: int) -> Iterator[str]:
+    """The answer to each row that has one, with its reason."""
+    rows = [row for row in audit.rows if row.reason]
+    for row in rows:
+        yield from _wrapped(f"{row.answer}: {row.id}: {row.reason}", "", width, hanging="  ")
+    if rows:
+        yield ""
+
+
+def to_markdown(audits: Sequence[Audit]) -> str:
+    """Tables of the answers, and below each what they take for granted."""
+    lines: list[str] = []
+    for audit in audits:
+        lines += [f"**{_cell(audit.title or audit.source)}**", ""]
+        lines += ["| answer | comparison | reason |", "|---|---|---|"]
+        for row in audit.rows:
+            why = row.reason or " ".join((row.grade_text, *row.findings[:1]))
+            lines.append(f"| {row.answer} | {_cell(row.id)} | {_cell(why)} |")
+        lines += ["", *(f"- {_cell(said)}" for said in audit.findings), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"([|<\[\]`*_\\])", r"\\\1", " ".join(text.split()))
 
 
 def _in_doubt(audits: Sequence[Audit], width: int) -> Iterator[str]:
@@ -84,6 +111,8 @@ def _table(audit: Audit, width: int) -> Iterator[str]:
     for sentence in audit.findings:
         yield from _wrapped(sentence, "  ", width)
     for row in sorted(audit.rows, key=lambda row: row.grade.rank):
+        if row.reason and row.grade is Grade.NOT_CHECKABLE:
+            continue
         yield ""
         yield from _row(row, width)
 
