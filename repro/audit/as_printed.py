@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from repro.audit.comparison import printed
+from repro.audit.comparison import check_probability
 from repro.audit.pasted import Cell, Pasted
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber
@@ -26,7 +26,7 @@ _VALUE = re.compile(
 )
 _ROLES: Mapping[str, re.Pattern[str]] = {
     "n": re.compile(r"#? ?(?:n|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"),
-    "p": re.compile(r"p|p[- _]?values?|sig\.?|significance|p \(.*\)"),
+    "p": re.compile(r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\))?"),
     "sd": re.compile(r".*\b(?:s\.?d\.?|std\.?|st\.? ?dev\.?|stdev|standard deviation)\)?"),
     "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err\.?|standard error)\)?"),
     "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
@@ -81,7 +81,8 @@ class Method:
 class AsPrinted:
     """The methods of a table by columns of values, and what its header and notes say of these.
 
-    ``across`` is whether each row compares its two values, and its p is of those.
+    ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
+    behind, and is of.
     """
 
     methods: tuple[Method, ...]
@@ -91,6 +92,7 @@ class AsPrinted:
     better: Mapping[str, Better]
     legend: Mapping[str, PrintedNumber]
     across: bool
+    p_of: str
     unread: tuple[str, ...]
 
 
@@ -109,16 +111,18 @@ def read_as_printed(table: Pasted, *, methods: Literal["rows", "columns"] | None
     said = " ".join((*table.notes, *names)).lower()
     columns = [names[at] for at in reader.at("value")]
     turned = methods or _turned(names[0], found, columns)
-    across = turned == "columns"
     return AsPrinted(
         methods=tuple(found),
         columns=tuple(columns),
         reading=_told(said),
         n=_runs_told(said),
-        better=dict(_directions(found, columns, table.notes, across)),
-        legend={stars: printed(f"<{p}") for stars, _, p in _LEGEND.findall(said)},  # type: ignore[misc]
-        across=across,
-        unread=tuple(names[at] for at in reader.at("unread") if names[at]),
+        better=dict(_directions(found, columns, table.notes, turned)),
+        legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
+        across=turned == "columns",
+        p_of=reader.p_of(),
+        unread=tuple(
+            names[at] for at in reader.at("unread") if names[at] and at > min(reader.at("value"))
+        ),
     )
 
 
@@ -140,7 +144,7 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
             at = column[-1]
             mistake = f"two columns are called {name[:50]!r}"
             raise fatal(_place(table.file, at), mistake, "each name once", "rename one of the two")
-        names.append(name)
+        names.append(name or f"column {len(names) + 1}" if names else name)
     return names, body
 
 
@@ -188,6 +192,7 @@ class _Reader:
         self.file, self.names, self.roles = table.file, names, roles
         self.problems: list[Problem] = []
         self.roles[0] = "name"
+        self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
         numbers = [_bare(text)[0] for text in texts]
         self.points = any(re.search(r"[0-9]\.[0-9]", number) for number in numbers)
@@ -203,6 +208,11 @@ class _Reader:
     def at(self, role: str) -> list[int]:
         """The columns of a role."""
         return [at for at, each in enumerate(self.roles) if each == role]
+
+    def p_of(self) -> str:
+        """The last column of results before that of p; empty where there is no p."""
+        before = [at for at in self.at("value") for p in self.at("p")[:1] if at < p]
+        return self.names[before[-1]] if before else ""
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
         inside = any(re.search(r"±|\+/-|\+-|[(\[]", row[at].text) for row in rows[1:])
@@ -220,7 +230,17 @@ class _Reader:
         }
         n = next((self._n(row[at]) for at in self.at("n")), None)
         p = next((self._p(row[at]) for at in self.at("p")), None)
-        return Method(_bare(row[0].text)[0], values, n, p)
+        return Method(self._name(row), values, n, p)
+
+    def _name(self, row: Sequence[Cell]) -> str:
+        """The texts before the first result; the first goes on from above where it is empty."""
+        first = next(
+            (at for at, role in enumerate(self.roles) if role not in ("name", "unread")), 1
+        )
+        if not row[0].empty:
+            self.above = row[0].text
+        texts = [self.above, *(cell.text for cell in row[1:first] if not cell.empty)]
+        return " ".join(_bare(text)[0] for text in texts)
 
     def _value(self, row: Sequence[Cell], at: int) -> Value | None:
         cell, beside = row[at], self._beside(at)
@@ -267,19 +287,16 @@ class _Reader:
 
     def _p(self, cell: Cell) -> PrintedNumber | None:
         text = _bare(cell.text)[0].strip()
-        text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])", "", text).strip()
+        text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$]", "", text).strip()
         if cell.empty or text.lower() in ("ref", "ref.", "reference", "baseline"):
             return None
         if _NOT_SIGNIFICANT.fullmatch(text):
-            return printed(">0.05")
+            return replace(PrintedNumber.read(">0.05"), text="n.s.")
         try:
-            p = PrintedNumber.read(text.replace(",", "."))
-            if not 0 <= p.value <= 1:
-                raise ClaimError(f"a p-value lies between 0 and 1, and {text[:40]} does not")
+            return check_probability(PrintedNumber.read(text.replace(",", ".")))
         except ClaimError as error:
             self._wrong(cell, str(error), "0.03, <.001 or n.s.", "or - where no p is printed")
             return None
-        return p
 
     def _wrong(self, cell: Cell, mistake: str, expected: str, advice: str) -> None:
         self.problems.append(Problem(_place(self.file, cell), mistake, expected, advice))
@@ -335,10 +352,7 @@ def _runs_told(said: str) -> int | None:
 def _turned(
     first: str, found: Sequence[Method], columns: Sequence[str]
 ) -> Literal["rows", "columns"]:
-    """Whether methods stand in rows; in columns where the first is one of data sets or measures,
-
-    or where there are two columns of values and a p in each row.
-    """
+    """Where methods stand: in columns if rows are data sets, or two values with a p in each."""
     kinds = (
         r"data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?|games?|variables?"
     )
@@ -349,24 +363,35 @@ def _turned(
 
 
 def _directions(
-    found: Sequence[Method], columns: Sequence[str], notes: Sequence[str], across: bool
+    found: Sequence[Method],
+    columns: Sequence[str],
+    notes: Sequence[str],
+    turned: Literal["rows", "columns"],
 ) -> Iterator[tuple[str, Better]]:
     """Which way is better, by the names of columns, the notes, or what is set in bold."""
     groups: dict[str, list[Value]] = (
         {method.name: list(method.values.values()) for method in found}
-        if across
+        if turned == "columns"
         else {name: [m.values[name] for m in found if name in m.values] for name in columns}
     )
     for name, values in groups.items():
-        for text in (name.lower(), " ".join(notes).lower()):
-            ways = {bool(_LOWER.search(text)): "lower", bool(_HIGHER.search(text)): "higher"}
-            if bool(_LOWER.search(text)) != bool(_HIGHER.search(text)):
-                yield name, ways[True]  # type: ignore[misc]
-                break
-        else:
-            bold = [value.mean.value for value in values if value.bold]
-            others = [value.mean.value for value in values if not value.bold]
-            if bold and others and min(bold) > max(others):
-                yield name, "higher"
-            elif bold and others and max(bold) < min(others):
-                yield name, "lower"
+        way = _way(name) or _way(" ".join(notes)) or _by_bold(values)
+        if way is not None:
+            yield name, way
+
+
+def _way(text: str) -> Better | None:
+    lower, higher = (bool(each.search(text.lower())) for each in (_LOWER, _HIGHER))
+    if lower == higher:
+        return None
+    return "lower" if lower else "higher"
+
+
+def _by_bold(values: Sequence[Value]) -> Better | None:
+    bold = [value.mean.value for value in values if value.bold]
+    others = [value.mean.value for value in values if not value.bold]
+    if not bold or not others:
+        return None
+    if min(bold) > max(others):
+        return "higher"
+    return "lower" if max(bold) < min(others) else None

@@ -6,9 +6,11 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from repro.audit.as_printed import read_as_printed
 from repro.audit.audit_file import (
     PrintedMoments,
     PrintedPair,
@@ -42,7 +44,6 @@ from repro.audit.disagreements import (
 from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
 from repro.audit.p_range import NEEDS_VALUES, Variant
-from repro.audit.as_printed import read_as_printed
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_table import has_arms, read_table
 from repro.audit.readings import Decided, audit_as_printed
@@ -120,6 +121,7 @@ CLAIMS = (".yaml", ".yml")
 NEVER = "never"
 STANDARD_INPUT = Path("-")
 MAX_TEXT = 2_000_000
+NOTHING = Decided()
 
 
 def audit_paths(
@@ -127,7 +129,7 @@ def audit_paths(
     *,
     rounding: Rounding = "round",
     allow_code: Consent = False,
-    decided: Decided = Decided(),
+    decided: Decided = NOTHING,
 ) -> tuple[Audit, ...]:
     """The audit of every file, each once, in the order given.
 
@@ -209,7 +211,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
         rows = audit(read_table(path), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
     printed = read_as_printed(read_pasted(text, source), methods=decided.methods)
-    return audit_as_printed(printed, source, decided, rounding)
+    return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
 
 
 def audit_file(path: Path, *, allow_code: Consent = False) -> Audit:

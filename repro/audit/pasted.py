@@ -58,6 +58,9 @@ def read_pasted(text: str, file: str) -> Pasted:
         expected = f"at most {MAX_CELLS:,} cells"
         raise fatal(Place(file), "the table is too long", expected, "make several tables of it")
     width = Counter(map(len, rows)).most_common(1)[0][0]
+    beside = [row for row in rows if len(row) != width and not _has_digits(row)]
+    notes += [" ".join(cell.text for cell in row) for row in beside]
+    rows = [row for row in rows if row not in beside]
     for row in rows:
         if len(row) != width:
             mistake = f"{len(row)} cells in a table of {width} columns"
@@ -65,6 +68,11 @@ def read_pasted(text: str, file: str) -> Pasted:
             place = Place(file, row[0].line, row[0].column)
             raise fatal(place, mistake, f"{width} cells", advice)
     return Pasted(file, tuple(map(tuple, rows)), tuple(notes))
+
+
+def _has_digits(row: Sequence[Cell]) -> bool:
+    """Whether a cell begins as a number does; a caption with a comma in it has none."""
+    return any(re.match(r"[*$-]*\.?[0-9]", cell.text) for cell in row[1:])
 
 
 def _refuse_control(text: str, file: str) -> None:
@@ -160,21 +168,23 @@ def _lined_up(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:
     notes = [line for _, line in lines if _is_note(line)]
     lines = [(number, line) for number, line in lines if not _is_note(line)]
     apart = [_words(number, line, r"\S+(?: \S+)*") for number, line in lines]
-    if len({len(row) for row in apart}) == 1 and apart and len(apart[0]) > 1:
-        return apart, notes
-    rows = []
-    for number, line in lines:
-        for pattern, short in _JOINED:
-            line = pattern.sub(short, line)
-        rows.append(_words(number, line, r"\S+"))
+    table = [row for row in apart if len(row) > 1]
+    if len({len(row) for row in table}) == 1 and len(table) > 1:
+        return table, notes + [row[0].text for row in apart if len(row) == 1]
+    rows = [_words(number, _joined(line), r"\S+") for number, line in lines]
     counts = Counter(count for row in rows if (count := _numerals(row)))
     width = counts.most_common(1)[0][0] if counts else 0
-    if not width:
-        return [], notes
-    cut = [row for row in rows if len(row) >= width]
-    return [_named(row, width) for row in cut], notes + [
-        " ".join(cell.text for cell in row) for row in rows if len(row) < width
-    ]
+    first = next((at for at, row in enumerate(rows) if _numerals(row)), 0)
+    kept = [row for at, row in enumerate(rows) if at == first - 1 or _numerals(row)]
+    notes += [line for (_, line), row in zip(lines, rows, strict=True) if row not in kept]
+    return [_named(row, width) for row in kept if len(row) >= width], notes
+
+
+def _joined(line: str) -> str:
+    """A line whose cells have no blanks inside: `93.4±0.2` for `93.4 ± 0.2`."""
+    for pattern, short in _JOINED:
+        line = pattern.sub(short, line)
+    return line
 
 
 def _named(row: Sequence[Cell], width: int) -> list[Cell]:
@@ -236,7 +246,9 @@ def _latex(text: str, file: str) -> tuple[Rows, list[str]]:
     end = bare.find(r"\end{tabular", start)
     end = len(bare) if end < 0 else end
     notes = [_plain(found[1]) for found in re.finditer(r"\\caption\{([^\n]*)\}", bare)]
-    notes += [_plain(line) for line in bare[end:].split("\n")[1:] if line.strip()[:1] not in "\\"]
+    notes += [
+        _plain(line) for line in bare[end:].split("\n")[1:] if not line.strip().startswith("\\")
+    ]
     body = _RULES.sub(lambda found: " " * len(found[0]), bare[start:end])
     rows, at = [], start
     for line in re.split(r"\\\\(?:\[[^\]]*\])?", body):
@@ -247,7 +259,7 @@ def _latex(text: str, file: str) -> tuple[Rows, list[str]]:
 
 
 def _past_braces(text: str, at: int) -> int:
-    """Where what `\\begin{tabular}` is told ends: the width and the columns, in braces."""
+    r"""Where what `\begin{tabular}` is told ends: the width and the columns, in braces."""
     while (opened := re.compile(r"\s*(?:\[[^\]]*\]\s*)?\{").match(text, at)) is not None:
         at, depth = opened.end(), 1
         while depth and at < len(text):
@@ -301,10 +313,10 @@ class _Table(HTMLParser):
             if self.tables > 1:
                 _several(Place(self.file, self.getpos()[0], self.getpos()[1] + 1))
         elif tag == "tr":
-            self._close()
+            self.finish()
             self.rows.append([])
         elif tag in ("td", "th"):
-            self._close()
+            self.finish()
             spans = {name: value for name, value in attrs if name in ("colspan", "rowspan")}
             line, column = self.getpos()
             self.open = (line, column + 1, _span(spans, "colspan"), _span(spans, "rowspan"))
@@ -316,7 +328,7 @@ class _Table(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th", "tr", "table"):
-            self._close()
+            self.finish()
             if tag == "tr" and self.rows:
                 self._fill()
         elif tag in ("b", "strong"):
@@ -335,7 +347,8 @@ class _Table(HTMLParser):
             self.below[len(row)] = (found[0] - 1, found[1])
             row.append(found[1])
 
-    def _close(self) -> None:
+    def finish(self) -> None:
+        """End the cell that is open."""
         if self.open is None:
             return
         line, column, across, down = self.open
@@ -357,5 +370,5 @@ def _html(text: str, file: str) -> tuple[Rows, list[str]]:
     parser = _Table(file)
     parser.feed(text)
     parser.close()
-    parser._close()
+    parser.finish()
     return [row for row in parser.rows if row], parser.notes

@@ -6,7 +6,7 @@ mean is, each possibility is computed: an answer stands only where all of them a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
@@ -21,7 +21,7 @@ from repro.audit.comparison import (
     PrintedComparison,
     rows_of,
 )
-from repro.audit.findings import number, span_text
+from repro.audit.findings import YES, answer_of, number, p_text, span_text
 from repro.audit.grading import READINGS, decision
 from repro.audit.p_range import Span, Variant
 from repro.errors import Place
@@ -100,23 +100,31 @@ Scenario: TypeAlias = tuple[Reading, int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Of one pair by one reading: p as printed and its range, both again after Holm."""
+    """Of one pair by one reading: its p and their range, both again after Holm.
+
+    ``fits`` is whether a two-sided t-test gives the printed p.
+    """
 
     span: Span
     p: float
     after: Span
     p_after: float
-    fits: bool | None
+    fits: bool
+    family: int
+
+
+Judge: TypeAlias = Callable[[Sequence[PrintedComparison]], Sequence[Audited]]
 
 
 def audit_as_printed(
-    printed: AsPrinted, source: str, decided: Decided, rounding: Rounding
+    printed: AsPrinted, source: str, decided: Decided, rounding: Rounding, judge: Judge
 ) -> Audit:
     """The answers to the comparisons that a table makes, and what was taken for granted.
 
     Each method against the baseline where one is named, or a p says so; else the best against
     every other, and all pairs where nothing says which way is better. Holm's correction is over
-    all pairs of a table whose best is chosen by the data, whichever are shown.
+    all pairs of a table whose best is chosen by the data, whichever are shown. ``judge`` audits
+    comparisons of which nothing is open.
     """
     pairs = list(_pairs(printed, source, decided))
     if len(pairs) > MAX_PAIRS:
@@ -126,9 +134,12 @@ def audit_as_printed(
         )
     scenarios = _scenarios(pairs, decided.plus_minus or printed.reading)
     found = {each: _compute(pairs, each, rounding) for each in scenarios}
+    plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
+    if len(scenarios) == 1:
+        plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
     rows = tuple(
-        _answered(pair, {each: found[each][at] for each in scenarios if at in found[each]})
-        for at, pair in enumerate(pairs)
+        _answered(row, pair, {each: found[each][at] for each in scenarios if at in found[each]})
+        for at, (row, pair) in enumerate(zip(plain, pairs, strict=True))
         if pair.shown
     )
     family = sum(pair.complete for pair in pairs)
@@ -153,11 +164,13 @@ def _compute(pairs: Sequence[_Pair], scenario: Scenario, rounding: Rounding) -> 
     }
     lows = holm([span[0] for _, span, _ in kept.values()])
     highs = holm([span[1] for _, span, _ in kept.values()])
-    nominal = holm([p for *_, p in kept.values()])
+    afters = holm([p for *_, p in kept.values()])
     return {
-        at: _Found(span, p, (low, high), after, bool(row.matches) if row.comparison.p else None)
+        at: _Found(
+            span, p, (low, high), after, any(match.tails == 2 for match in row.matches), len(kept)
+        )
         for (at, (row, span, p)), low, high, after in zip(
-            kept.items(), lows, highs, nominal, strict=True
+            kept.items(), lows, highs, afters, strict=True
         )
     }
 
@@ -182,7 +195,7 @@ def _pairs(printed: AsPrinted, source: str, decided: Decided) -> Iterator[_Pair]
         way = decided.better or printed.better.get(group)
         ordered = list(known)
         if way is not None:
-            ordered.sort(key=lambda name: known[name][0].mean.value, reverse=way == "higher")  # noqa: B023
+            ordered.sort(key=lambda name: known[name][0].mean.value, reverse=way == "higher")
         for a, b in combinations(ordered, 2):
             stars = _by_stars(known[a][0], printed.legend) if len(known) == 2 else None
             shown = way is None or a == ordered[0]
@@ -197,20 +210,16 @@ def _groups(
 ) -> Iterator[tuple[str, Arms, Mapping[str, PrintedNumber]]]:
     """What is compared within a column of values, or within a row: values and p by method."""
     methods = printed.methods
+    _refuse_same_names(methods, source)
     if printed.across:
         for row in methods:
             p = {name: row.p for name in printed.columns[:1] if row.p is not None}
             yield row.name, {name: (value, row.n) for name, value in row.values.items()}, p
         return
-    _refuse_same_names(methods, source)
     ps = {row.name: row.p for row in methods if row.p is not None}
-    if ps and len(printed.columns) > 1:
-        mistake = f"one column of p beside {len(printed.columns)} columns of results"
-        raise fatal(Place(source), mistake, "a p per comparison", "paste one column with its p")
     for name in printed.columns:
-        shown = name if len(printed.columns) > 1 else ""
         arms = {row.name: (row.values[name], row.n) for row in methods if name in row.values}
-        yield (name if not shown else shown), arms, ps
+        yield name, arms, ps if name == printed.p_of else {}
 
 
 def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
@@ -221,7 +230,7 @@ def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
 
 
 def _named(a: str, b: str, group: str) -> str:
-    return f"{a} vs {b}" + (f", {group}" if group and not group.startswith("value") else "")
+    return f"{a} vs {b}" + (f", {group}" if group != "value" else "")
 
 
 def _baseline(
@@ -253,28 +262,16 @@ def _by_stars(value: Value, legend: Mapping[str, PrintedNumber]) -> PrintedNumbe
     return legend.get(value.stars) if value.stars else None
 
 
-def _answered(pair: _Pair, found: Mapping[Scenario, _Found]) -> Audited:
-    answer, reason = _cannot(pair) if not found else _answer(pair, found)
-    only = next(iter(found.values())) if len(found) == 1 else None
-    return Audited(
-        id=pair.id,
-        grade=_grade(pair, only),
-        p_printed=None if pair.p is None else pair.p.text,
-        p_interval=only.span if only else None,
-        p_welch=only.p if only else None,
-        holm=only.p_after if only else None,
-        assumed=WELCH.label((None, None)) if only else None,
-        alpha=ALPHA,
-        answer=answer,
-        reason=reason,
-        details={f"p_{reading}_n_{n or 'printed'}": each.p for (reading, n), each in found.items()},
-    )
-
-
-def _grade(pair: _Pair, only: _Found | None) -> Grade:
-    if pair.p is None or only is None:
-        return Grade.NOT_CHECKABLE
-    return Grade.CONSISTENT if only.fits else Grade.NOT_BY_T_TEST
+def _answered(row: Audited, pair: _Pair, found: Mapping[Scenario, _Found]) -> Audited:
+    printed = None if pair.p is None else pair.p.text
+    if not found:
+        answer, reason = _cannot(pair)
+    elif pair.p is not None and len(found) == 1:
+        answer, reason = answer_of(row)
+    else:
+        answer, reason = _answer(pair, found)
+    tried = {f"p_{reading}_n_{n}": each.p for (reading, n), each in found.items() if len(found) > 1}
+    return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
 
 
 def _cannot(pair: _Pair) -> tuple[Answer, str]:
@@ -294,32 +291,30 @@ def _answer(pair: _Pair, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]
     if len(found) == 1:
         (only,) = found.values()
         said = f"significant at 5 %: {_said(only.span, only.p)}"
-        if only.p_after != only.p:
+        if only.family > 1:
             said += f"; after Holm: {_said(only.after, only.p_after)}"
         return _word(after), said
     if len(after) == len(alone) == 1 and None not in after | alone:
         p = [each.p for each in found.values()]
         said = (
-            f"significant at 5 %: {_yes(alone.pop())} (p = {span_text((min(p), max(p)))}); after "
-            f"Holm: {_yes(next(iter(after)))}; by every reading of what is printed"
+            f"significant at 5 %: {YES[alone.pop()]} (p = {span_text((min(p), max(p)))}); after "
+            f"Holm: {YES[next(iter(after))]}; by every reading of what is printed"
         )
         return _word(after), said
-    return _word(after), f"significant at 5 % {_by_readings(found)}"
+    return _word(after), f"significant at 5 % {_by_readings(found)}".replace(" :", ":")
 
 
 def _word(after: set[bool | None]) -> Answer:
-    return {(True,): "holds", (False,): "does not"}.get(tuple(after), "cannot say")  # type: ignore[return-value]
+    if len(after) > 1 or None in after:
+        return "cannot say"
+    return "holds" if True in after else "does not"
 
 
 def _said(span: Span, p: float) -> str:
     decided = decision(span, ALPHA)
     if decided is None:
         return f"open, for rounding allows p from {span_text(span)}"
-    return f"{_yes(decided)} (p = {number(p)})"
-
-
-def _yes(decided: bool | None) -> str:  # noqa: FBT001
-    return {True: "yes", False: "no", None: "open"}[decided]
+    return f"{YES[decided]} (p = {number(p)})"
 
 
 def _by_readings(found: Mapping[Scenario, _Found]) -> str:
@@ -331,7 +326,8 @@ def _by_readings(found: Mapping[Scenario, _Found]) -> str:
         if_so = f"if ± is {NAMES[reading]}, " if len(readings) > 1 else ""
         parts.append(f"{if_so}{_by_sizes(these)}")
     asked = ["--plus-minus"] * (len(readings) > 1) + ["--n"] * (len(found) > len(readings))
-    return f"after Holm: {'; '.join(parts)}. Decide it by {' and '.join(asked)}"
+    after = any(each.family > 1 for each in found.values())
+    return f"{'after Holm' * after}: {'; '.join(parts)}. Decide it by {' and '.join(asked)}"
 
 
 def _by_sizes(these: Mapping[int | None, _Found]) -> str:
@@ -339,10 +335,11 @@ def _by_sizes(these: Mapping[int | None, _Found]) -> str:
     if len(set(ways.values())) == 1:
         p = [each.p_after for each in these.values()]
         of = number(p[0]) if len(p) == 1 else span_text((min(p), max(p)))
-        return f"{_yes(next(iter(ways.values())))} (p = {of})"
+        return f"{YES[next(iter(ways.values()))]} (p = {of})"
     yes = [n for n, way in ways.items() if way and n]
     if not yes:
-        return "open by rounding"
+        no = [n for n, way in ways.items() if way is False and n]
+        return f"no up to {max(no)} runs each, then open by rounding" if no else "open by rounding"
     no = [n for n, way in ways.items() if way is not True and n]
     if max(no) < min(yes):
         return f"yes from {min(yes)} runs each"
@@ -351,28 +348,19 @@ def _by_sizes(these: Mapping[int | None, _Found]) -> str:
 
 def _answer_to_p(p: PrintedNumber, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
     """Whether the numbers give the printed p, by the readings that are open."""
-    text = p.text if p.relation != "=" else f"= {p.text}"
-    if len(found) == 1:
-        (only,) = found.values()
-        given = f"Welch gives {number(only.p)}, and {span_text(only.span)} over all rounding"
-        if only.fits:
-            return "holds", f"p {text} follows from the numbers: {given}"
-        return (
-            "cannot say",
-            f"no t-test of independent runs gives p {text} ({given}); a paired or rank test might",
-        )
+    text = p_text(p)
     fits = {each.fits for each in found.values()}
     if fits == {True}:
-        return "holds", f"p {text} follows from the numbers by every reading of them"
+        return "holds", f"{text} follows from the numbers by every reading of them"
     ways = [
         f"{NAMES[reading]}{f', n = {n}' if n else ''}"
         for (reading, n), each in found.items()
         if each.fits
     ]
     if not ways:
-        return "cannot say", f"no t-test of independent runs gives p {text}; another test might"
+        return "cannot say", f"no t-test of independent runs gives {text}; another test might"
     listed = "; ".join(ways[:4]) + ("; ..." if len(ways) > 4 else "")
-    return "cannot say", f"p {text} follows if ± is: {listed}. Decide it by --plus-minus and --n"
+    return "cannot say", f"{text} follows if ± is: {listed}. Decide it by --plus-minus and --n"
 
 
 def _taken(

@@ -13,7 +13,7 @@ from typing import Any
 from unicodedata import category
 
 from repro.audit.comparison import LEGEND, Audit, Audited, Grade
-from repro.audit.findings import NAMED, number, span_text
+from repro.audit.findings import NAMED, answer_of, number, span_text
 
 NARROWEST, WIDEST = 50, 120
 
@@ -37,6 +37,8 @@ def _object(audit: Audit, row: Audited) -> dict[str, Any]:
     del values["assumed_why"], values["condition"]
     return values | {
         "grade": row.grade_text,
+        "answer": answer_of(row)[0],
+        "reason": answer_of(row)[1],
         "assumed": {"variant": row.assumed, "why": row.assumed_why} if row.assumed else None,
         "details": dict(row.details),
         "table": {"title": audit.title, "source": audit.source, "findings": audit.findings},
@@ -64,12 +66,15 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
 
 
 def _answers(audit: Audit, width: int) -> Iterator[str]:
-    """The answer to each row that has one, with its reason."""
-    rows = [row for row in audit.rows if row.reason]
-    for row in rows:
-        yield from _wrapped(f"{row.answer}: {row.id}: {row.reason}", "", width, hanging="  ")
-    if rows:
-        yield ""
+    """The answer to each row with its reason, what does not hold first where there are many."""
+    as_printed = [row for row in audit.rows if row.reason]
+    shown = as_printed or sorted(audit.rows, key=lambda row: row.grade.rank)[:NAMED]
+    for row in shown:
+        answer, reason = answer_of(row)
+        yield from _wrapped(f"{answer}: {row.id}: {reason}", "", width, hanging="  ")
+    if (more := len(audit.rows) - len(shown)) > 0:
+        yield f"and {more} more, below"
+    yield ""
 
 
 def to_markdown(audits: Sequence[Audit]) -> str:
@@ -79,8 +84,8 @@ def to_markdown(audits: Sequence[Audit]) -> str:
         lines += [f"**{_cell(audit.title or audit.source)}**", ""]
         lines += ["| answer | comparison | reason |", "|---|---|---|"]
         for row in audit.rows:
-            why = row.reason or " ".join((row.grade_text, *row.findings[:1]))
-            lines.append(f"| {row.answer} | {_cell(row.id)} | {_cell(why)} |")
+            answer, why = answer_of(row)
+            lines.append(f"| {answer} | {_cell(row.id)} | {_cell(why)} |")
         lines += ["", *(f"- {_cell(said)}" for said in audit.findings), ""]
     return "\n".join(lines).rstrip()
 
