@@ -37,18 +37,23 @@ _SAYS: Mapping[Reading, re.Pattern[str]] = {
     "ci95": re.compile(r"95 ?% ?(?:ci|confidence|c\.i\.)|ci ?95|confidence intervals?"),
 }
 _RUNS = re.compile(
-    r"\bn ?= ?(\d{1,6})\b|\b(?:over|of|across|with|from|for) (\d{1,6}|two|three|four|five|six|eight|"
-    r"ten) (?:[a-z]+ ){0,2}(?:runs|seeds|trials|repeats|repetitions|initiali[sz]ations)"
+    r"\bn ?= ?(\d{1,6})\b|\b(?:over|of|across|with|from|for) (\d{1,6}|two|three|four|five|six"
+    r"|eight|ten) (?:[a-z]+ ){0,2}(?:runs|seeds|trials|repeats|repetitions|initiali[sz]ations)"
 )
 _WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10}
 _LOWER = re.compile(
-    r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b|\bfid\b"
-    r"|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
+    r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
+    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
 )
 _HIGHER = re.compile(
     r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
     r"|precision|recall|\br2\b|success|top-?[15]|higher is better"
 )
+_OF_ROWS = re.compile(
+    r"data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?|games?|variables?"
+)
+"""What heads the first column where methods stand in columns."""
+
 _LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
 _NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
@@ -69,12 +74,13 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A row of a table: its name, a value per column, and its n and p where these are printed."""
+    """A row of a table: its name, a value per column, n and p where printed, and what heads it."""
 
     name: str
     values: Mapping[str, Value]
     n: int | None
     p: PrintedNumber | None
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,7 @@ def read_as_printed(table: Pasted, *, methods: Literal["rows", "columns"] | None
         advice = "paste the table with its header, one method a row"
         raise fatal(_place(table.file, body[0][0]), mistake, "93.4±0.2", advice)
     reader = _Reader(table, names, roles)
-    found = [reader.method(row) for row in body if not _is_group(row)]
+    found = list(reader.methods(body))
     if reader.problems:
         raise SpecError(sorted(reader.problems)[:MOST])
     said = " ".join((*table.notes, *names)).lower()
@@ -120,9 +126,7 @@ def read_as_printed(table: Pasted, *, methods: Literal["rows", "columns"] | None
         legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
         across=turned == "columns",
         p_of=reader.p_of(),
-        unread=tuple(
-            names[at] for at in reader.at("unread") if names[at] and at > min(reader.at("value"))
-        ),
+        unread=tuple(names[at] for at in reader.at("unread") if names[at] and at),
     )
 
 
@@ -130,6 +134,8 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
     """The names of the columns, each once, from all rows above the first with a result in it."""
     rows = table.rows
     first = next((at for at, row in enumerate(rows) if any(map(_is_result, row[1:]))), 0)
+    while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
+        first -= 1  # what heads the first section is no part of the header
     head, body = rows[:first], list(rows[first:])
     if not head:
         return [
@@ -200,7 +206,8 @@ class _Reader:
             re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
         )
         values = self.at("value")
-        if any(self._spread_in(at, table.rows) for at in values):
+        in_rows = not _OF_ROWS.fullmatch(names[0].lower())
+        if in_rows and any(self._spread_in(at, table.rows) for at in values):
             for at in values:
                 if not self._spread_in(at, table.rows):
                     self.roles[at] = "unread"
@@ -224,7 +231,16 @@ class _Reader:
         here = after < len(self.roles) and self.roles[after] in ("sd", "se", "ci95")
         return after if here else None
 
-    def method(self, row: Sequence[Cell]) -> Method:
+    def methods(self, body: Sequence[Sequence[Cell]]) -> Iterator[Method]:
+        """A method per row; rows of one text head the sections below them."""
+        section = ""
+        for row in body:
+            if _is_group(row):
+                section = _bare(row[0].text)[0]
+            else:
+                yield replace(self._method(row), section=section)
+
+    def _method(self, row: Sequence[Cell]) -> Method:
         values = {
             self.names[at]: value for at in self.at("value") if (value := self._value(row, at))
         }
@@ -239,7 +255,7 @@ class _Reader:
         )
         if not row[0].empty:
             self.above = row[0].text
-        texts = [self.above, *(cell.text for cell in row[1:first] if not cell.empty)]
+        texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
         return " ".join(_bare(text)[0] for text in texts)
 
     def _value(self, row: Sequence[Cell], at: int) -> Value | None:
@@ -353,10 +369,7 @@ def _turned(
     first: str, found: Sequence[Method], columns: Sequence[str]
 ) -> Literal["rows", "columns"]:
     """Where methods stand: in columns if rows are data sets, or two values with a p in each."""
-    kinds = (
-        r"data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?|games?|variables?"
-    )
-    if re.fullmatch(kinds, first.lower()):
+    if _OF_ROWS.fullmatch(first.lower()):
         return "columns"
     each = all(method.p is not None for method in found)
     return "columns" if len(columns) == 2 and each else "rows"
@@ -381,7 +394,8 @@ def _directions(
 
 
 def _way(text: str) -> Better | None:
-    lower, higher = (bool(each.search(text.lower())) for each in (_LOWER, _HIGHER))
+    said = re.sub("(?:standard|std) errors?", "", text.lower())
+    lower, higher = (bool(each.search(said)) for each in (_LOWER, _HIGHER))
     if lower == higher:
         return None
     return "lower" if lower else "higher"

@@ -56,7 +56,7 @@ def answer_of(row: Audited) -> tuple[Answer, str]:
         return answer, f"the printed p follows only if: {row.condition}"
     if answer == "holds" and row.p_interval is not None:
         return answer, f"the printed p follows: the numbers give {span_text(row.p_interval)}"
-    return answer, row.findings[0] if row.findings else LEGEND[row.grade]
+    return answer, row.findings[0].partition("; ")[0] if row.findings else LEGEND[row.grade]
 
 
 YES = {True: "yes", False: "no", None: "open"}

@@ -176,7 +176,7 @@ def _compute(pairs: Sequence[_Pair], scenario: Scenario, rounding: Rounding) -> 
 
 
 def _pairs(printed: AsPrinted, source: str, decided: Decided) -> Iterator[_Pair]:
-    for group, arms, ps in _groups(printed, source):
+    for group, column, arms, ps in _groups(printed, source):
         default = decided.n or printed.n
         known = {
             name: (
@@ -187,12 +187,12 @@ def _pairs(printed: AsPrinted, source: str, decided: Decided) -> Iterator[_Pair]
         }
         baseline = _baseline(known, ps, printed, source, decided)
         if baseline is not None:
-            for name in known:
+            for name, arm in known.items():
                 if name != baseline:
-                    p = ps.get(name) or _by_stars(known[name][0], printed.legend)
-                    yield _Pair(_named(name, baseline, group), known[name], known[baseline], p)
+                    p = ps.get(name) or _by_stars(arm[0], printed.legend)
+                    yield _Pair(_named(name, baseline, group), arm, known[baseline], p)
             continue
-        way = decided.better or printed.better.get(group)
+        way = decided.better or printed.better.get(column)
         ordered = list(known)
         if way is not None:
             ordered.sort(key=lambda name: known[name][0].mean.value, reverse=way == "higher")
@@ -207,19 +207,33 @@ Arms: TypeAlias = Mapping[str, tuple[Value, int | None]]
 
 def _groups(
     printed: AsPrinted, source: str
-) -> Iterator[tuple[str, Arms, Mapping[str, PrintedNumber]]]:
-    """What is compared within a column of values, or within a row: values and p by method."""
-    methods = printed.methods
-    _refuse_same_names(methods, source)
+) -> Iterator[tuple[str, str, Arms, Mapping[str, PrintedNumber]]]:
+    """What is compared, within a column or a row: its name, whose direction, values and p."""
     if printed.across:
-        for row in methods:
+        _refuse_same_names(printed.methods, source)
+        for row in printed.methods:
             p = {name: row.p for name in printed.columns[:1] if row.p is not None}
-            yield row.name, {name: (value, row.n) for name, value in row.values.items()}, p
+            yield (
+                row.name,
+                row.name,
+                {name: (value, row.n) for name, value in row.values.items()},
+                p,
+            )
         return
-    ps = {row.name: row.p for row in methods if row.p is not None}
-    for name in printed.columns:
-        arms = {row.name: (row.values[name], row.n) for row in methods if name in row.values}
-        yield name, arms, ps if name == printed.p_of else {}
+    names = [row.name for row in printed.methods]
+    parts = dict.fromkeys(row.section for row in printed.methods)
+    for part in parts if len(set(names)) < len(names) else [None]:
+        methods = [row for row in printed.methods if part in (None, row.section)]
+        _refuse_same_names(methods, source)
+        ps = {row.name: row.p for row in methods if row.p is not None}
+        for name in printed.columns:
+            arms = {row.name: (row.values[name], row.n) for row in methods if name in row.values}
+            yield (
+                f"{part}, {name}" if part else name,
+                name,
+                arms,
+                ps if name == printed.p_of else {},
+            )
 
 
 def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
