@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
-from repro.audit.as_printed import AsPrinted, Better, Method, Reading, Value
+from repro.audit.as_printed import AsPrinted, Better, Method, PrintedValue, Reading
 from repro.audit.comparison import (
     Answer,
     Audit,
@@ -58,8 +58,8 @@ class _Pair:
     """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
 
     id: str
-    a: tuple[Value, int | None]
-    b: tuple[Value, int | None]
+    a: tuple[PrintedValue, int | None]
+    b: tuple[PrintedValue, int | None]
     p: PrintedNumber | None
     shown: bool = True
 
@@ -81,7 +81,7 @@ class _Pair:
         return all(value.spread is not None and n != 1 for value, n in (self.a, self.b))
 
 
-def _arm(value: Value, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
+def _arm(value: PrintedValue, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
     mean, spread = value.mean.under(rounding), value.spread
     if n is None or n < 2 or spread is None:
         return PrintedArm(mean, None, None)
@@ -100,7 +100,7 @@ Scenario: TypeAlias = tuple[Reading, int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Of one pair by one reading: its p and their range, both again after Holm.
+    """What one reading gives for a pair: p and its range, both again after Holm.
 
     ``fits`` is whether a two-sided t-test gives the printed p.
     """
@@ -202,7 +202,7 @@ def _pairs(printed: AsPrinted, source: str, decided: Decided) -> Iterator[_Pair]
             yield _Pair(_named(a, b, group), known[a], known[b], ps.get(a) or stars, shown)
 
 
-Arms: TypeAlias = Mapping[str, tuple[Value, int | None]]
+Arms: TypeAlias = Mapping[str, tuple[PrintedValue, int | None]]
 
 
 def _groups(
@@ -272,7 +272,7 @@ def _baseline(
     return without[0]
 
 
-def _by_stars(value: Value, legend: Mapping[str, PrintedNumber]) -> PrintedNumber | None:
+def _by_stars(value: PrintedValue, legend: Mapping[str, PrintedNumber]) -> PrintedNumber | None:
     return legend.get(value.stars) if value.stars else None
 
 
@@ -293,7 +293,7 @@ def _cannot(pair: _Pair) -> tuple[Answer, str]:
         return "cannot say", "one run in an arm says nothing of its scatter"
     missing = [value.mean.text for value, _ in (pair.a, pair.b) if value.spread is None]
     if missing:
-        return "cannot say", f"no spread (±) is printed beside {' and '.join(missing)}"
+        return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
     return "cannot say", "both spreads are printed as 0, so no test can be made"
 
 
@@ -391,7 +391,7 @@ def _taken(
     if printed.reading and not decided.plus_minus:
         yield f"± is read as {NAMES[printed.reading]}, as the table says."
     if printed.n and not decided.n:
-        yield f"n = {printed.n}, as the text beside the table says."
+        yield f"n = {printed.n}, as the text of the table says."
     stars = any(value.stars for row in printed.methods for value in row.values.values())
     if stars and not printed.legend:
         yield "Stars have no legend here, so what they claim is not checked."

@@ -59,8 +59,8 @@ _NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A mean with what stands beside it, the stars behind it, and whether it is bold.
+class PrintedValue:
+    """A mean with its spread, the stars behind it, and whether it is bold.
 
     ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
     """
@@ -77,7 +77,7 @@ class Method:
     """A row of a table: its name, a value per column, n and p where printed, and what heads it."""
 
     name: str
-    values: Mapping[str, Value]
+    values: Mapping[str, PrintedValue]
     n: int | None
     p: PrintedNumber | None
     section: str = ""
@@ -135,7 +135,7 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
     rows = table.rows
     first = next((at for at, row in enumerate(rows) if any(map(_is_result, row[1:]))), 0)
     while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
-        first -= 1  # what heads the first section is no part of the header
+        first -= 1  # what heads the first section stays out of the header
     head, body = rows[:first], list(rows[first:])
     if not head:
         return [
@@ -155,7 +155,7 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
 
 
 def _is_result(cell: Cell) -> bool:
-    """Whether a cell has a number and is no header: 2018 may be one, 93.4 is none."""
+    """Whether a cell has a number and cannot be a header, as 2018 may."""
     text, *_ = _bare(cell.text)
     return bool(_VALUE.fullmatch(text)) and not re.fullmatch(r"[0-9]{4}", text)
 
@@ -181,8 +181,8 @@ def _role(name: str, cells: Sequence[Cell]) -> str:
     results = [cell for cell in cells if not cell.empty]
     numbers = [cell for cell in results if _VALUE.fullmatch(_bare(cell.text)[0])]
     for role, pattern in _ROLES.items():
-        beside = any("±" in cell.text or "(" in cell.text for cell in numbers)
-        if pattern.fullmatch(lower) and not beside:
+        spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
+        if pattern.fullmatch(lower) and not spread:
             return role
     return "value" if len(numbers) * 2 > len(results) else "unread"
 
@@ -217,15 +217,15 @@ class _Reader:
         return [at for at, each in enumerate(self.roles) if each == role]
 
     def p_of(self) -> str:
-        """The last column of results before that of p; empty where there is no p."""
+        """The last column of results before that of p; empty where no p is printed."""
         before = [at for at in self.at("value") for p in self.at("p")[:1] if at < p]
         return self.names[before[-1]] if before else ""
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
         inside = any(re.search(r"±|\+/-|\+-|[(\[]", row[at].text) for row in rows[1:])
-        return inside or self._beside(at) is not None
+        return inside or self._deviations(at) is not None
 
-    def _beside(self, at: int) -> int | None:
+    def _deviations(self, at: int) -> int | None:
         """The column of deviations that follows a column of means."""
         after = at + 1
         here = after < len(self.roles) and self.roles[after] in ("sd", "se", "ci95")
@@ -258,21 +258,23 @@ class _Reader:
         texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
         return " ".join(_bare(text)[0] for text in texts)
 
-    def _value(self, row: Sequence[Cell], at: int) -> Value | None:
-        cell, beside = row[at], self._beside(at)
+    def _value(self, row: Sequence[Cell], at: int) -> PrintedValue | None:
+        cell, after = row[at], self._deviations(at)
         if cell.empty:
             return None
         text, bold, stars = _bare(self._points(cell))
         found = _VALUE.fullmatch(text)
         if found is None:
-            self._wrong(cell, f"{cell.text[:40]!r} is no number with its spread", "93.4±0.2", WRITE)
+            self._wrong(
+                cell, f"{cell.text[:40]!r} is not a number with its spread", "93.4±0.2", WRITE
+            )
             return None
         try:
             spread, reading = _spread(found)
-            value = Value(_number(found["mean"]), spread, stars, bold, reading)
-            if beside is not None and not row[beside].empty:
-                spread = _number(_bare(self._points(row[beside]))[0].lstrip("±+/- "))
-                return replace(value, spread=spread, reading=self.roles[beside])  # type: ignore[arg-type]
+            value = PrintedValue(_number(found["mean"]), spread, stars, bold, reading)
+            if after is not None and not row[after].empty:
+                spread = _number(_bare(self._points(row[after]))[0].lstrip("±+/- "))
+                return replace(value, spread=spread, reading=self.roles[after])  # type: ignore[arg-type]
         except ClaimError as error:
             self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
             return None
@@ -297,7 +299,9 @@ class _Reader:
             return None
         if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text) > 0):
             advice = "write how many runs the mean is of, or - where that is not printed"
-            self._wrong(cell, f"{cell.text[:40]!r} is no number of runs", "a whole number", advice)
+            self._wrong(
+                cell, f"{cell.text[:40]!r} is not a number of runs", "a whole number", advice
+            )
             return None
         return int(text)
 
@@ -329,7 +333,7 @@ def _number(text: str) -> PrintedNumber:
 
 
 def _spread(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]:
-    """What stands beside a mean: half of an interval that is printed with both its ends."""
+    """The spread of a mean: half of an interval that is printed with both its ends."""
     if found["low"]:
         mean, low, high = (_number(found[each]) for each in ("mean", "low", "high"))
         if not low.value <= mean.value <= high.value:
@@ -382,7 +386,7 @@ def _directions(
     turned: Literal["rows", "columns"],
 ) -> Iterator[tuple[str, Better]]:
     """Which way is better, by the names of columns, the notes, or what is set in bold."""
-    groups: dict[str, list[Value]] = (
+    groups: dict[str, list[PrintedValue]] = (
         {method.name: list(method.values.values()) for method in found}
         if turned == "columns"
         else {name: [m.values[name] for m in found if name in m.values] for name in columns}
@@ -401,7 +405,7 @@ def _way(text: str) -> Better | None:
     return "lower" if lower else "higher"
 
 
-def _by_bold(values: Sequence[Value]) -> Better | None:
+def _by_bold(values: Sequence[PrintedValue]) -> Better | None:
     bold = [value.mean.value for value in values if value.bold]
     others = [value.mean.value for value in values if not value.bold]
     if not bold or not others:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from repro.audit.answers import Decided, audit_as_printed
 from repro.audit.as_printed import read_as_printed
 from repro.audit.audit_file import (
     PrintedMoments,
@@ -46,7 +47,6 @@ from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judg
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_table import has_arms, read_table
-from repro.audit.readings import Decided, audit_as_printed
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines

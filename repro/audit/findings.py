@@ -107,7 +107,7 @@ def _grade_sentence(row: AuditRow, assumed: Variant, grade: Grade, condition: st
     elif assumed in row.matches:
         if row.reading:
             yield (
-                "Read as standard deviations, what is printed beside the means does not give the "
+                "Read as standard deviations, what is printed with the means does not give the "
                 f"p-values of this table; read as {row.reading}, {name} gives {span_text(span)}."
             )
         elif grade is Grade.CONSISTENT_IF:

@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """The rows of a table, all of one length, and the lines beside it."""
+    """The rows of a table, all of one length, and the lines around it."""
 
     file: str
     rows: tuple[tuple[Cell, ...], ...]
@@ -53,14 +53,14 @@ def read_pasted(text: str, file: str) -> Pasted:
     rows = [row for row in rows if not all(cell.empty for cell in row)]
     if not rows:
         expected = "a table: CSV, tabs, Markdown, LaTeX, HTML, or columns lined up by blanks"
-        raise fatal(Place(file), "there is no table", expected, "paste it with its header")
+        raise fatal(Place(file), "no table is found", expected, "paste it with its header")
     if sum(map(len, rows)) > MAX_CELLS:
         expected = f"at most {MAX_CELLS:,} cells"
         raise fatal(Place(file), "the table is too long", expected, "make several tables of it")
     width = Counter(map(len, rows)).most_common(1)[0][0]
-    beside = [row for row in rows if len(row) != width and not _has_digits(row)]
-    notes += [" ".join(cell.text for cell in row) for row in beside]
-    rows = [row for row in rows if row not in beside]
+    captions = [row for row in rows if len(row) != width and not _has_digits(row)]
+    notes += [" ".join(cell.text for cell in row) for row in captions]
+    rows = [row for row in rows if row not in captions]
     for row in rows:
         if len(row) != width:
             mistake = f"{len(row)} cells in a table of {width} columns"
@@ -269,7 +269,7 @@ def _past_braces(text: str, at: int) -> int:
 
 
 def _several(place: Place) -> None:
-    raise fatal(place, "a second table", "one table", "paste each into a file of its own")
+    raise fatal(place, "a second table", "one table", "paste each into a separate file")
 
 
 def _ampersands(bare: str, line: str, at: int, file: str) -> Iterator[Cell]:

@@ -37,7 +37,7 @@ MAX_DIGITS = 9
 
 
 def has_arms(text: str) -> bool:
-    """Whether a text is a table of comparisons, two arms a row; or is none of any other form."""
+    """Whether a text is a table of comparisons, two arms a row; or of no other form."""
     line = next(filter(str.strip, text.lstrip("\N{BYTE ORDER MARK}").splitlines()), "")
     names = [name.strip(' "').lower() for name in re.split("[,;\t]", line)]
     known = re.compile(r"(?:mean|sd|std|se|n)[_ ]?[ab]|[ab][_ ](?:mean|sd|std|se|n)")

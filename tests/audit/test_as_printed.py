@@ -14,8 +14,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from repro.audit.answers import Decided
 from repro.audit.audit import audit_paths
-from repro.audit.readings import Decided
 from repro.errors import SpecError
 from tests.commands import repro
 
@@ -30,7 +30,8 @@ def audited(folder, text, name="table.txt", **decided):
 
 def welch(a, b):
     """p of Welch's test of two arms, each mean, sd and n."""
-    return stats.ttest_ind_from_stats(*a, *b, equal_var=False).pvalue
+    (mean_a, sd_a, n_a), (mean_b, sd_b, n_b) = a, b
+    return stats.ttest_ind_from_stats(mean_a, sd_a, n_a, mean_b, sd_b, n_b, equal_var=False).pvalue
 
 
 def all_pairs(arms):
@@ -128,7 +129,7 @@ def test_graph_attention(tmp_path):
 
 
 def test_prototypical_networks(tmp_path):
-    """Snell et al. 2017, Table 2: on one shot not better than MAML; 95 % intervals, 600 episodes."""
+    """Snell et al. 2017, Table 2, 95 % intervals, 600 episodes: level with MAML on 1 shot."""
     rows, _ = audited(tmp_path, FEW_SHOT, "t.tex", plus_minus="ci95", n=600)
     by = stats.t.ppf(0.975, 599) / 600**0.5
     for shots, a, b, answer in (
@@ -218,7 +219,7 @@ def test_td3(tmp_path):
     """Fujimoto et al. 2018, Table 1: the others are printed without a spread."""
     rows, _ = audited(tmp_path, CONTROL, "t.csv")
     assert {row.answer for row in rows.values()} == {"cannot say"}
-    assert "no spread (±) is printed beside 2996.66" in rows["TD3 vs SAC, Hopper"].reason
+    assert "no spread (±) is printed with 2996.66" in rows["TD3 vs SAC, Hopper"].reason
 
 
 def test_domain_bed(tmp_path):
@@ -290,8 +291,8 @@ def test_stars_with_and_without_a_legend(tmp_path):
         ("Method,Acc\nA,93.4(2)\nB,93.1(3)\n", "2:3", "units of the last digit"),
         ("Method,Acc,p\nA,93 ± 1,.01\nB,94 ± 1,.02\nC,95 ± 1,.03\n", "1:1", "--baseline"),
         ("Method,Acc\nA,93 ± 1\nA,94 ± 1\n", "1:1", "two rows are called 'A'"),
-        ("Method,Acc,n\nA,93 ± 1,few\nB,94 ± 1,5\n", "2:10", "no number of runs"),
-        ("only words\n", "1:1", "there is no table"),
+        ("Method,Acc,n\nA,93 ± 1,few\nB,94 ± 1,5\n", "2:10", "not a number of runs"),
+        ("only words\n", "1:1", "no table is found"),
         ("<table><tr><td>a<td>1</table>\n<table><tr><td>", "2:1", "a second table"),
     ],
 )
