@@ -127,6 +127,9 @@ def audit_as_printed(
     comparisons of which nothing is open.
     """
     pairs = list(_pairs(printed, source, decided))
+    if not pairs:
+        mistake, advice = "nothing to compare", "paste the rows of two methods, or more"
+        raise fatal(Place(source), mistake, "two methods with results", advice)
     if len(pairs) > MAX_PAIRS:
         expected = f"at most {MAX_PAIRS:,} pairs"
         raise fatal(

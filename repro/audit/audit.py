@@ -203,7 +203,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
         return audit_file(path, allow_code=allow_code)
     given = path == STANDARD_INPUT
     source = "standard input" if given else str(path)
-    text = sys.stdin.read(MAX_TEXT + 1) if given else read_text(path, "a table")
+    text = _standard_input(source) if given else read_text(path, "a table")
     if len(text) > MAX_TEXT:
         most = f"at most {MAX_TEXT:,} characters"
         raise fatal(Place(source), "the table is too long", most, "make several tables of it")
@@ -212,6 +212,13 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
         return Audit("", source, rows, tuple(table_findings(rows)))
     printed = read_as_printed(read_pasted(text, source), methods=decided.methods)
     return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
+
+
+def _standard_input(source: str) -> str:
+    try:
+        return sys.stdin.read(MAX_TEXT + 1)
+    except UnicodeDecodeError:
+        raise fatal(Place(source), "not UTF-8", "UTF-8 text", "paste it as text") from None
 
 
 def audit_file(path: Path, *, allow_code: Consent = False) -> Audit:

@@ -76,7 +76,7 @@ def _has_digits(row: Sequence[Cell]) -> bool:
 
 
 def _refuse_control(text: str, file: str) -> None:
-    if control := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text):
+    if control := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]", text):
         place = place_of_offset(text, control.start(), file)
         mistake = f"the control character U+{ord(control[0]):04X}"
         raise fatal(place, mistake, "plain text", "save the table as text, in UTF-8")

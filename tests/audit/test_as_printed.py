@@ -7,6 +7,7 @@ the numbers typed out again in each case.
 from __future__ import annotations
 
 import io
+import random
 from itertools import combinations
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from repro.audit.answers import Decided
 from repro.audit.audit import audit_paths
 from repro.errors import SpecError
 from tests.commands import repro
+
+
+SEED = 20261127
 
 
 def audited(folder, text, name="table.txt", **decided):
@@ -292,6 +296,8 @@ def test_stars_with_and_without_a_legend(tmp_path):
         ("Method,Acc,p\nA,93 ± 1,.01\nB,94 ± 1,.02\nC,95 ± 1,.03\n", "1:1", "--baseline"),
         ("Method,Acc\nA,93 ± 1\nA,94 ± 1\n", "1:1", "two rows are called 'A'"),
         ("Method,Acc,n\nA,93 ± 1,few\nB,94 ± 1,5\n", "2:10", "not a number of runs"),
+        ("Method,Acc\nA,93 ± 1\n", "1:1", "nothing to compare"),
+        ("Method,Acc\nA,93 ± 1\nB\x01,94 ± 1\n", "3:2", "control character"),
         ("only words\n", "1:1", "no table is found"),
         ("<table><tr><td>a<td>1</table>\n<table><tr><td>", "2:1", "a second table"),
     ],
@@ -303,6 +309,22 @@ def test_what_cannot_be_read_is_named_where_it_stands(tmp_path, text, place, wha
     problem = caught.value.problems[0]
     assert f"{problem.place.line or 1}:{problem.place.column or 1}" == place
     assert what in str(problem)
+
+
+@pytest.mark.parametrize(
+    "text", [CITATION, FEW_SHOT, SLEEP, PLANTS, WEIGHTS, ARXIV, UCI, DOMAINS, SOFTMAX, IRIS]
+)
+def test_no_damage_is_more_than_a_message(tmp_path, text):
+    """A table with pieces cut out, doubled or exchanged is read, or refused with its places."""
+    chance = random.Random(SEED)
+    for _ in range(15):
+        start, end = sorted(chance.choices(range(len(text)), k=2))
+        piece = text[start : min(end, start + 20)]
+        other = chance.choice(["", piece * 2, "±", "|", "&", "\t", "1e99", "<td>", "**", "{"])
+        try:
+            audited(tmp_path, text[:start] + other + text[start + len(piece) :])
+        except SpecError as error:
+            assert all(problem.advice for problem in error.problems)
 
 
 def test_a_hint_of_a_column_leads_to_its_arm(tmp_path):
