@@ -6,6 +6,7 @@ the numbers typed out again in each case.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import random
 from itertools import combinations
@@ -19,7 +20,6 @@ from repro.audit.answers import Decided
 from repro.audit.audit import audit_paths
 from repro.errors import SpecError
 from tests.commands import repro
-
 
 SEED = 20261127
 
@@ -298,6 +298,7 @@ def test_stars_with_and_without_a_legend(tmp_path):
         ("Method,Acc,n\nA,93 ± 1,few\nB,94 ± 1,5\n", "2:10", "not a number of runs"),
         ("Method,Acc\nA,93 ± 1\n", "1:1", "nothing to compare"),
         ("Method,Acc\nA,93 ± 1\nB\x01,94 ± 1\n", "3:2", "control character"),
+        ("id,statistic,df,p\na,1.80,40,0.04\n", "1:1", "test statistics"),
         ("only words\n", "1:1", "no table is found"),
         ("<table><tr><td>a<td>1</table>\n<table><tr><td>", "2:1", "a second table"),
     ],
@@ -321,10 +322,9 @@ def test_no_damage_is_more_than_a_message(tmp_path, text):
         start, end = sorted(chance.choices(range(len(text)), k=2))
         piece = text[start : min(end, start + 20)]
         other = chance.choice(["", piece * 2, "±", "|", "&", "\t", "1e99", "<td>", "**", "{"])
-        try:
-            audited(tmp_path, text[:start] + other + text[start + len(piece) :])
-        except SpecError as error:
-            assert all(problem.advice for problem in error.problems)
+        damaged = text[:start] + other + text[start + len(piece) :]
+        with contextlib.suppress(SpecError):
+            assert audited(tmp_path, damaged)[0]
 
 
 def test_a_hint_of_a_column_leads_to_its_arm(tmp_path):
