@@ -69,7 +69,7 @@ PARTS: Mapping[str, Sequence[str]] = {
         *("WithinReference", "OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (
-        *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "KnownSd"),
+        *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "KnownSd", "Folds"),
         *("Share", "Magnitude", "Window"),
     ),
     "Joining expectations and claims": ("All", "AtLeastOne", "Family"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shutil
@@ -333,3 +334,35 @@ def test_a_plan_is_no_quicker_than_its_longest_run(tmp_path: Path) -> None:
     claims = load_claims(ROOT / "claims" / "mos_rank.yaml", "quick")
     planned = plan_runs(claims, RunStore(tmp_path / "store"), workers=1000)
     assert planned.seconds == max(one.work for one in planned.runs) / planned.rate
+
+
+def number_options() -> list[tuple[str, str]]:
+    """Each option of a command that takes a number, but whole ones."""
+    return [
+        (command.callback.__name__, f"--{option.name.replace('_', '-')}")
+        for command in app.registered_commands
+        if command.callback is not None
+        for option in inspect.signature(command.callback, eval_str=True).parameters.values()
+        if getattr(option.annotation, "__origin__", None) in (float | None, list[float] | None)
+    ]
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-1", "1e400"])
+@pytest.mark.parametrize(("command", "option"), number_options())
+def test_an_option_takes_no_number_without_a_bound(command: str, option: str, value: str) -> None:
+    """What is infinite, no number, or negative would be printed as no JSON, or mean nothing."""
+    if value == "-1" and option in ("--at-most", "--at-least"):
+        return  # a limit may be negative
+    done = said(command, option, value)
+    assert done.returncode == 2
+    assert f"Invalid value for '{option}'" in done.stderr
+
+
+def test_there_are_options_that_take_a_number() -> None:
+    assert {("plan", "--price"), ("verify", "--limit"), ("rank", "--noise")} < {*number_options()}
+
+
+def test_a_budget_without_end_is_no_time() -> None:
+    done = said("verify", ROOT / "claims" / "mos_rank.yaml", "--budget", f"{'9' * 400}h")
+    assert done.returncode == 2
+    assert "is no time" in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,8 @@ from typer.testing import CliRunner
 from repro.cli import app
 from repro.specs.load import load_claim
 from repro.trainers.trainer import cost
+from tests.commands import repro
+from tests.edits import changed
 from tests.trainers.command import toy
 
 ROOT = Path(__file__).parents[1]
@@ -140,5 +143,107 @@ def test_a_program_s_stated_time_does_not_depend_on_the_gpu(tmp_path: Path) -> N
     path = tmp_path / "a.claim.yaml"
     path.write_text(toy.CLAIM, encoding="utf-8")
     for more in ([], ["--gpu", "h100"]):
-        document = json.loads(plan(path, "--json", "--allow-code", *more)[1])
+        document = json.loads(repro("plan", str(path), "--json", "--allow-code", *more).stdout)
         assert {run["seconds"] for run in document["runs"]} == {60.0}
+
+
+def programs(folder: Path, resources: str, *more: object) -> dict[str, Any]:
+    """The plan of ten runs of a program of an hour each, with such resources."""
+    (folder / "code").mkdir(exist_ok=True)
+    toy.program(folder, toy.PROGRAM)
+    path = folder / "a.claim.yaml"
+    text = toy.CLAIM.replace("minutes: 1,", f"minutes: 60, {resources},")
+    path.write_text(text, encoding="utf-8")
+    given = ("plan", path, "--allow-code", "--price", 2.0, *more)
+    document: dict[str, Any] = json.loads(repro(*map(str, given), "--json").stdout)
+    document["said"] = repro(*map(str, given)).stdout
+    return document
+
+
+@pytest.fixture
+def no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("repro.trainers.devices.asked_of_driver", lambda _: [])
+
+
+@pytest.mark.usefixtures("no_driver")
+@pytest.mark.parametrize(
+    ("more", "at_once", "gpus"),
+    [
+        (("--gpu", "h100", "--workers", 8), 2, 8),
+        (("--gpu", "h100", "--workers", 11), 2, 11),
+        (("--gpu", "h100"), 1, 4),
+        ((), 1, 4),
+    ],
+)
+def test_a_program_that_takes_four_gpus_costs_four_gpu_hours(
+    more: tuple[object, ...], at_once: int, gpus: int, tmp_path: Path
+) -> None:
+    """Ten of an hour take forty; on eight GPUs two run at a time, and on eleven no more."""
+    found = programs(tmp_path, "gpus: 4", *more)
+    assert (found["hours"], found["price"]) == (pytest.approx(40), pytest.approx(80))
+    assert found["seconds"] == pytest.approx(10 * 3600 / at_once)
+    assert found["workers"] == gpus
+    kind = "H100 " if more else ""
+    assert f"on {gpus} {kind}GPUs (40 GPU hours), for 80 in all" in found["said"]
+
+
+@pytest.mark.parametrize(
+    ("resources", "more", "at_once", "hours", "on"),
+    [
+        ("cores: 4", (), 2, 40, "8 CPU cores"),
+        ("cores: 3", (), 2, 30, "8 CPU cores"),
+        ("cores: 16", (), 1, 160, "8 CPU cores"),
+        ("cores: 4", ("--workers", 3), 3, 40, "3 workers of 4 CPU cores"),
+        ("cores: 1", ("--workers", 3), 3, 10, "3 CPU cores"),
+        ("cores: 4", ("--gpu", "h100"), 2, 40, "8 CPU cores"),
+    ],
+)
+def test_a_program_that_keeps_cores_busy_costs_as_many(
+    resources: str,
+    more: tuple[object, ...],
+    at_once: int,
+    hours: float,
+    on: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As many run at a time as there are cores for, or as are asked for."""
+    monkeypatch.setattr("repro.running.plan.cores", lambda: 8)
+    found = programs(tmp_path, resources, *more)
+    assert (found["hours"], found["price"]) == (pytest.approx(hours), pytest.approx(2 * hours))
+    assert found["seconds"] == pytest.approx(10 * 3600 / at_once)
+    assert f"on {on}" in found["said"]
+
+
+def test_fewer_gpus_than_a_run_takes_are_refused(tmp_path: Path) -> None:
+    found = programs(tmp_path, "gpus: 4", "--gpu", "h100", "--workers", 2)
+    assert found["error"].startswith("--workers 2: a run takes 4 GPUs")
+
+
+def test_a_card_without_figures_is_named_and_the_plan_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time that is counted is that of cores; a program's is stated, and so are its GPU hours."""
+    gpus = ["0, GPU-a, NVIDIA GB10", "1, GPU-b, NVIDIA GB10"]
+    driver = {"index,uuid,name": gpus, "index": ["0", "1"]}
+    monkeypatch.setattr("repro.trainers.devices.asked_of_driver", driver.get)
+    done = repro("plan", str(PAPER), "--scale", "paper", "--device", "cuda")
+    assert done.returncode == 0
+    assert "no figures for the GPU of this machine, NVIDIA GB10: the plan is for" in done.stderr
+    assert "to do: name the one that is most like it with --gpu (B200, " in done.stderr
+    assert "CPU core" in done.stdout
+    said = programs(tmp_path, "gpus: 1")["said"]
+    assert "on 2 NVIDIA GB10 GPUs (10 GPU hours), for 20 in all" in said
+
+
+def test_runs_that_take_no_gpu_are_named_beside_gpu_hours(tmp_path: Path) -> None:
+    """Two claims in one plan, of which one takes a GPU."""
+    folders = [tmp_path / name for name in ("with", "without")]
+    for folder, gpus in zip(folders, (1, 0), strict=True):
+        folder.mkdir()
+        programs(folder, f"gpus: {gpus}")
+    path = folders[1] / "a.claim.yaml"
+    changed(path, "id: adamw_better", "id: another")
+    changed(path, "1337, 42, 7, 8, 9", "11, 12, 13, 14, 15")
+    said = repro("plan", *map(str, folders), "--allow-code", "--gpu", "h100").stdout
+    assert "(10 GPU hours); 10 of the runs take no GPU, and no GPU hours" in said

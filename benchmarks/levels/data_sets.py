@@ -10,9 +10,10 @@ import numpy as np
 from benchmarks.levels.cells import Array, Cell, Data, Mask, Outcome, Rule, Setup, noise
 from benchmarks.levels.means import rare_p
 from benchmarks.levels.tasks import SHARED, TASKS, of_tasks, spanning
-from repro.expectations.decision_rules import by_interval
+from repro.expectations.decision_rules import by_interval, by_p
 from repro.expectations.verdict_words import Finding
 from repro.stats.crossed import meta_analysis_over_seeds
+from repro.stats.data_sets import ByOrder, surely_above
 from repro.stats.random_effects import Weights, meta_analysis
 from repro.stats.task_aggregates import Region
 
@@ -47,6 +48,41 @@ def crossed(cell: Cell, *, shared: float = SHARED, tasks: int = TASKS) -> Setup:
         return (own + cell.sd_ratio * a).reshape(draws, -1), b.reshape(draws, -1)
 
     return Setup(_rule("by_seed", (0.0, None), cell.alpha, tasks), draw, 0.0)
+
+
+def one_value_each(cell: Cell, *, test: ByOrder) -> Setup:
+    """Effects of ``n`` data sets, one value each, about 0: half of them lie above it."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        return (noise(rng, cell.distribution, (draws, cell.n)),)
+
+    return Setup(_rule_by_order(test, 0.0, cell.alpha), draw, 0.0)
+
+
+def gained_by_order(test: ByOrder, tasks: int, gain: float) -> Setup:
+    """Normal effects about ``gain``: are they shown to lie above 0?"""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        return (gain + rng.standard_normal((draws, tasks)),)
+
+    return Setup(_rule_by_order(test, 0.0, 0.05), draw, gain)
+
+
+def _rule_by_order(test: ByOrder, least: float, alpha: float) -> Rule:
+    def judge(row: Data) -> Finding:
+        tasks = len(row[0])
+        a, b = (of_tasks(values, tasks) for values in (row[0], np.zeros(tasks)))
+        return by_p(meta_analysis(a, b, region=(least, None), test=test, alpha=alpha))
+
+    def decide(data: Data) -> Outcome:
+        effects = data[0] - least
+        return Outcome(surely_above(test, effects, alpha), surely_above(test, -effects, alpha))
+
+    def covers(data: Data, truth: float) -> Mask:
+        effects = data[0] - truth
+        return ~(surely_above(test, effects, alpha) | surely_above(test, -effects, alpha))
+
+    return Rule(decide, judge, covers)
 
 
 def gained(n: int, gain: float, least: float) -> Setup:

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import (
-    data_sets,
-    looks,
-    nulls,
-    pairs,
-    references,
-    spreads,
-    survivals,
-    tasks,
-)
+from benchmarks.levels import data_sets, looks, nulls, pairs, references, spreads, survivals, tasks
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
+from repro.stats.data_sets import ByOrder
 from repro.stats.task_aggregates import Aggregate
 
 
@@ -52,7 +44,12 @@ FEWER = 20_000
 EVERY = 10**9
 """As many draws off the grid as on it."""
 
+_one_spread = partial(Experiment, sd_ratios=False, most_wide=FEWER)
+_items = partial(Experiment, sd_ratios=False, distributions=False, wide=())
+
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
+
+BY_ORDER: tuple[ByOrder, ...] = ("wilcoxon", "sign")
 
 BY_SEED: dict[Aggregate, str] = {
     "iqm": "welch by seed",
@@ -93,20 +90,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         wide=(),
     ),
     Experiment(
-        "difference",
-        "brunner_munzel",
-        partial(nulls.difference, "brunner_munzel"),
-        never,
-        wide=(),
+        "difference", "brunner_munzel", partial(nulls.difference, "brunner_munzel"), never, wide=()
     ),
-    Experiment(
-        "difference",
-        "yuen",
-        partial(nulls.difference, "yuen"),
-        never,
-        5,
-        wide=(),
-    ),
+    Experiment("difference", "yuen", partial(nulls.difference, "yuen"), never, 5, wide=()),
     Experiment("difference, one-sided", "welch", nulls.one_sided, always, most_wide=FEWER),
     Experiment(
         "difference, paired", "paired", partial(pairs.difference, "paired"), always, unequal=False
@@ -118,6 +104,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         always,
         6,
         10,
+        unequal=False,
+        wide=(),
+    ),
+    Experiment(
+        "difference, folds",
+        "corrected",
+        pairs.folds,
+        always,
+        sd_ratios=False,
+        distributions=False,
         unequal=False,
         wide=(),
     ),
@@ -188,66 +184,42 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "level, known sd", "z", nulls.level_known_sd, always, sd_ratios=False, most_wide=FEWER
     ),
-    *(
-        Experiment(f"within{name}", test, make, _normal, sd_ratios=False, most_wide=most)
-        for name, test, make, most in (
-            ("", "one run", partial(references.nothing_changed, 1), EVERY),
-            (", one side", "one run", partial(references.nothing_changed_on_one_side, 1), EVERY),
-            (", mean of three", "mean", partial(references.nothing_changed, 3), FEWER),
-            (
-                ", mean of three, one side",
-                "mean",
-                partial(references.nothing_changed_on_one_side, 3),
-                FEWER,
-            ),
-        )
+    _one_spread(
+        "within", "one run", partial(references.nothing_changed, 1), _normal, most_wide=EVERY
     ),
-    Experiment(
-        "within, margin",
+    _one_spread(
+        "within, one side",
         "one run",
-        partial(references.at_the_margin, 1),
+        partial(references.nothing_changed_on_one_side, 1),
         _normal,
-        sd_ratios=False,
-        most_wide=FEWER,
-        share=0.5,
+        most_wide=EVERY,
     ),
-    Experiment(
-        "within, thirty nights",
-        "one run",
-        references.months,
+    _one_spread("within, mean of three", "mean", partial(references.nothing_changed, 3), _normal),
+    _one_spread(
+        "within, mean of three, one side",
+        "mean",
+        partial(references.nothing_changed_on_one_side, 3),
         _normal,
-        sd_ratios=False,
-        most_wide=FEWER,
     ),
-    Experiment(
-        "within, tolerance",
-        "tolerance",
-        nulls.tolerance,
-        _normal,
-        sd_ratios=False,
-        most_wide=FEWER,
-        share=2.0,
+    _one_spread(
+        "within, margin", "one run", partial(references.at_the_margin, 1), _normal, share=0.5
     ),
+    _one_spread("within, thirty nights", "one run", references.months, _normal),
+    _one_spread("within, tolerance", "tolerance", nulls.tolerance, _normal, share=2.0),
     *(
-        Experiment(
+        _items(
             f"within, {count} items at {mean}",
             "one run",
             partial(references.shares_of_items, count, mean),
             never,
-            sd_ratios=False,
-            distributions=False,
-            wide=(),
         )
         for count, mean in ((50, 0.98), (100, 0.95))
     ),
-    Experiment(
+    _items(
         "within, reference of one batch",
         "one run",
         partial(references.nothing_changed, 1, batch=references.BATCH),
         never,
-        sd_ratios=False,
-        distributions=False,
-        wide=(),
     ),
     Experiment("spread", "levene", partial(spreads.boundary, "levene"), always, 5, most_wide=FEWER),
     Experiment(
@@ -261,15 +233,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         most_wide=FEWER,
     ),
     Experiment("spread", "f", partial(spreads.boundary, "f"), _normal, 5, most_wide=FEWER),
-    Experiment(
-        "survivals",
-        "log_rank",
-        survivals.alike,
-        always,
-        4,
-        sd_ratios=False,
-        wide=(),
-    ),
+    Experiment("survivals", "log_rank", survivals.alike, always, 4, sd_ratios=False, wide=()),
     Experiment(
         "survivals, paired",
         "log_rank paired",
@@ -371,11 +335,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         wide=(),
     ),
     Experiment(
-        "meta_analysis_crossed",
-        "meta_analysis by seed",
-        data_sets.crossed,
-        always,
-        most_wide=FEWER,
+        "meta_analysis_crossed", "meta_analysis by seed", data_sets.crossed, always, most_wide=FEWER
     ),
     *(
         Experiment(
@@ -390,11 +350,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         for name, count, shared in MORE_TASKS
     ),
     Experiment(
-        "meta_analysis",
-        "meta_analysis",
-        data_sets.alike_on_average,
-        always,
-        most_wide=FEWER,
+        "meta_analysis", "meta_analysis", data_sets.alike_on_average, always, most_wide=FEWER
     ),
     Experiment(
         "meta_analysis, equivalent",
@@ -411,6 +367,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         never,
         unequal=False,
         wide=(),
+    ),
+    *(
+        Experiment(
+            f"data_sets, {test}",
+            f"meta_analysis {test}",
+            partial(data_sets.one_value_each, test=test),
+            always,
+            5,
+            sd_ratios=False,
+            most_wide=FEWER,
+            wide=SYMMETRIC,
+        )
+        for test in BY_ORDER
     ),
     Experiment(
         "proportion, clusters",
@@ -457,13 +426,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         for side in nulls.SIDES
     ),
     Experiment("trend", "welch", nulls.slope, always, most_wide=FEWER),
-    Experiment(
-        "trend",
-        "jonckheere",
-        partial(nulls.trend, "jonckheere"),
-        _alike,
-        wide=(),
-    ),
+    Experiment("trend", "jonckheere", partial(nulls.trend, "jonckheere"), _alike, wide=()),
     Experiment("trend", "kendall", partial(nulls.trend, "kendall"), never, wide=()),
     Experiment("ordering", "welch, holm", nulls.ordering, always, most_wide=FEWER),
     Experiment("ordering, all alike", "welch, holm", nulls.no_order, always, wide=()),

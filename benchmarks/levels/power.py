@@ -21,11 +21,13 @@ from benchmarks.levels import (
     tasks,
 )
 from benchmarks.levels.cells import SEED, Cell, Data, Draw, Setup, generator
+from benchmarks.levels.experiments import BY_ORDER
 from benchmarks.levels.measure import CHUNK, DRAWS
 from benchmarks.levels.nulls import arms, shares
 from repro.stats import stopping
 from repro.stats.bounded_mean import PlannedItems
 from repro.stats.crossed import PlannedBySeed
+from repro.stats.data_sets import ByOrder
 from repro.stats.one_sample import PlannedMedian
 from repro.stats.planning import (
     PlannedCorrelation,
@@ -79,6 +81,8 @@ class Plan:
             PlannedItems: "level",
             PlannedWithin: "within",
         }
+        if getattr(self.planned, "test", "t") in BY_ORDER:
+            return "data_sets"
         return names.get(type(self.planned), self.planned.name.replace("-", "_"))
 
 
@@ -234,6 +238,13 @@ def _meta_analysis(n: int, gain: float, least: float = 0.0) -> Plan:
     sd = math.hypot(data_sets.TAU, math.sqrt(2 / n))
     planned = PlannedMetaAnalysis((n,), (sd,), effect=gain, low=least, tasks=tasks.TASKS)
     return Plan("mean effect over tasks", planned, data_sets.gained(n, gain, least), 0.90)
+
+
+def _effects(test: ByOrder, tasks: int, gain: float) -> Plan:
+    """Those of data sets with one value each, in their standard deviation."""
+    planned = PlannedMetaAnalysis((1,), (1.0,), effect=gain, low=0.0, tasks=tasks, test=test)
+    setup = data_sets.gained_by_order(test, tasks, gain)
+    return Plan(f"{test} of {tasks} effects", planned, setup, 0.90, at_least=True)
 
 
 def _survivals(n: int, a: float, b: float, *, paired: bool = False) -> Plan:
@@ -423,6 +434,10 @@ PLANS: tuple[Plan, ...] = (
     _survivals(20, 0.5, 0.9, paired=True),
     _meta_analysis(3, 1.5),
     _meta_analysis(10, 0.0, -1.0),
+    _effects("wilcoxon", 12, 0.8),
+    _effects("wilcoxon", 60, 0.4),
+    _effects("sign", 12, 0.8),
+    _effects("sign", 20, 0.6),
     _level(10, 0.8),
     _level(30, 0.5),
     _within(1, 10, 4.0),

@@ -146,6 +146,7 @@ def level(row: Mapping[str, Any]) -> float:
 
 KEYS = {
     ("difference, directed", "welch"): None,
+    ("difference, folds", "corrected"): None,
     ("difference, smallest effect", "welch"): None,
     ("difference, one-sided", "welch"): "welch one-sided",
     ("equivalence", "welch"): "tost",

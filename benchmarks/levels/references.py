@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import fdtrc, ndtri
 
 from benchmarks.levels.cells import (
     NOTHING,
@@ -22,7 +22,7 @@ from benchmarks.levels.cells import (
 from benchmarks.levels.means import sample
 from repro.expectations.decision_rules import by_p
 from repro.expectations.verdict_words import Conclusion, Finding
-from repro.stats.reference_runs import BadSide, ReferenceUse, within
+from repro.stats.reference_runs import SCATTER, BadSide, ReferenceUse, within
 
 
 def shifts(data: Data, watch: ReferenceUse) -> Array:
@@ -84,7 +84,11 @@ def within_margin(margin: float, alpha: float) -> Rule:
     def decide(data: Data) -> Outcome:
         watch, sd = _watch(data, "both", alpha), data[1].std(-1, ddof=1)
         distance = data[0].mean(-1) - data[1].mean(-1)
-        inside = (np.abs(distance) + watch.reach * sd < margin) & (sd > 0)
+        away, reach = np.abs(distance), watch.reach * sd
+        inside = (away < reach) & (away + reach < margin)
+        if (k := data[0].shape[-1]) > 1:
+            ratio = data[0].var(-1, ddof=1) / sd**2
+            inside &= fdtrc(k - 1, data[1].shape[-1] - 1, ratio) > SCATTER
         return Outcome(inside, np.zeros(len(inside), bool))
 
     return Rule(decide, judge, unchanged(alpha).covers)

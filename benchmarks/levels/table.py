@@ -32,6 +32,7 @@ ROWS = (
         "paired",
         null=("difference, paired", "paired"),
     ),
+    Row("difference", "`difference` with `folds`, n folds", "", "corrected"),
     Row("equivalence", "`equivalence`", "equivalence", null=("equivalence", "welch")),
     Row(
         "non_superiority", "`non_superiority`", "non_superiority", null=("non_superiority", "welch")
@@ -90,6 +91,20 @@ ROWS = (
         "`meta_analysis`, five tasks",
         "mean effect over tasks",
         null=("meta_analysis", "meta_analysis"),
+    ),
+    Row(
+        "data_sets",
+        "`meta_analysis` by `wilcoxon`, n data sets, one value each",
+        "wilcoxon of 12 effects",
+        "meta_analysis wilcoxon",
+        null=("data_sets, wilcoxon", "meta_analysis wilcoxon"),
+    ),
+    Row(
+        "data_sets",
+        "`meta_analysis` by `sign`, n data sets, one value each",
+        "sign of 12 effects",
+        "meta_analysis sign",
+        null=("data_sets, sign", "meta_analysis sign"),
     ),
     Row("conjunction", "all of three", null=("conjunction, one false leaf", "welch")),
     Row("disjunction", "any of three, Holm", null=("disjunction", "holm")),

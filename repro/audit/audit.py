@@ -6,9 +6,12 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from repro.audit.answers import Decided, audit_as_printed
+from repro.audit.as_printed import read_as_printed
 from repro.audit.audit_file import (
     PrintedMoments,
     PrintedPair,
@@ -42,13 +45,14 @@ from repro.audit.disagreements import (
 from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
 from repro.audit.p_range import NEEDS_VALUES, Variant
-from repro.audit.printed_table import read_table
-from repro.audit.render import to_json, to_text
+from repro.audit.pasted import read_pasted
+from repro.audit.printed_table import has_arms, read_table
+from repro.audit.render import to_json, to_markdown, to_text
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.expectations.kinds import kind_of
-from repro.files import is_folder, leads_out, resolved
+from repro.files import fatal, is_folder, leads_out, read_text, resolved
 from repro.schema.yaml import YamlDocument, read_document
 from repro.specs.claim import SCALES, UNSCALED, Claim, Published, ScaleName
 from repro.specs.load import load_claim
@@ -115,23 +119,31 @@ def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Roundi
 
 CLAIMS = (".yaml", ".yml")
 NEVER = "never"
+STANDARD_INPUT = Path("-")
+MAX_TEXT = 2_000_000
+NOTHING = Decided()
 
 
 def audit_paths(
-    paths: Sequence[Path], *, rounding: Rounding = "round", allow_code: Consent = False
+    paths: Sequence[Path],
+    *,
+    rounding: Rounding = "round",
+    allow_code: Consent = False,
+    decided: Decided = NOTHING,
 ) -> tuple[Audit, ...]:
     """The audit of every file, each once, in the order given.
 
     In a folder, its claim files (`*.yaml`) are audited, or its tables (`*.csv`) if it holds no
-    claim. ``rounding`` is the model for tables; a claim file names its own. Raises SpecError
-    with the mistakes of all files together.
+    claim; the path `-` is standard input. ``rounding`` is the model for tables; a claim file names
+    its own. ``decided`` is what a table as printed leaves open. Raises SpecError with the mistakes
+    of all files together.
     """
     audits: list[Audit] = []
     problems: list[Problem] = []
     for path in _files(paths, problems):
         try:
             with about(path):
-                audits.append(_audit_of(path, rounding, allow_code))
+                audits.append(_audit_of(path, rounding, allow_code, decided))
         except SpecError as error:
             problems += error.problems
     if problems:
@@ -139,13 +151,16 @@ def audit_paths(
     return tuple(audits)
 
 
-def report_audits(audits: Sequence[Audit], fail_on: str, *, as_json: bool) -> bool:
+def report_audits(
+    audits: Sequence[Audit], fail_on: str, *, as_json: bool, markdown: bool = False
+) -> bool:
     """Print audits on stdout; whether a row is as bad as the grade ``fail_on``, or worse.
 
     ``fail_on`` is a grade in lower case, or "never".
     """
     width = shutil.get_terminal_size((100, 24)).columns
-    text = to_json(audits) if as_json else printable_lines(to_text(audits, width))
+    shown = to_markdown(audits) if markdown else to_text(audits, width)
+    text = to_json(audits) if as_json else printable_lines(shown)
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
     limit = None if fail_on == NEVER else Grade(fail_on.upper())
@@ -183,11 +198,27 @@ def _inside(folder: Path) -> list[Path]:
     return []
 
 
-def _audit_of(path: Path, rounding: Rounding, allow_code: Consent) -> Audit:
+def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Decided) -> Audit:
     if path.suffix.lower() in CLAIMS:
         return audit_file(path, allow_code=allow_code)
-    rows = audit(read_table(path), rounding=rounding)
-    return Audit("", str(path), rows, tuple(table_findings(rows)))
+    given = path == STANDARD_INPUT
+    source = "standard input" if given else str(path)
+    text = _standard_input(source) if given else read_text(path, "a table")
+    if len(text) > MAX_TEXT:
+        most = f"at most {MAX_TEXT:,} characters"
+        raise fatal(Place(source), "the table is too long", most, "make several tables of it")
+    if not given and has_arms(text):
+        rows = audit(read_table(path), rounding=rounding)
+        return Audit("", source, rows, tuple(table_findings(rows)))
+    printed = read_as_printed(read_pasted(text, source), methods=decided.methods)
+    return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
+
+
+def _standard_input(source: str) -> str:
+    try:
+        return sys.stdin.read(MAX_TEXT + 1)
+    except UnicodeDecodeError:
+        raise fatal(Place(source), "not UTF-8", "UTF-8 text", "paste it as text") from None
 
 
 def audit_file(path: Path, *, allow_code: Consent = False) -> Audit:

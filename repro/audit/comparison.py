@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from repro.audit.audit_file import TestName
 from repro.audit.p_range import (
@@ -352,6 +353,9 @@ def _summary(arm: PrintedArm, variant: Variant) -> Summary:
     return Summary(n, arm.mean.value, arm.sd.value * factor)
 
 
+Answer: TypeAlias = Literal["holds", "does not", "cannot say"]
+"""Whether what is printed follows from the numbers it is printed with."""
+
 Value = bool | int | float | str | tuple[float, ...] | None
 
 
@@ -367,7 +371,8 @@ class Audited:
     ``smallest_confirmable_margin`` is in the units of the means: TOST by Welch, alpha
     one-sided. ``equals_rounded`` says whether the assumed test on the rounded numbers gives
     the printed p to every printed digit. ``condition`` is the x of CONSISTENT-IF(x),
-    ``findings`` are plain sentences.
+    ``findings`` are plain sentences. ``answer`` says whether what is printed follows from the
+    numbers, or, where no p is, whether the difference is significant; ``reason`` why.
     """
 
     id: str
@@ -391,6 +396,8 @@ class Audited:
     kind: str = "comparison"
     details: Mapping[str, Value] = field(default_factory=dict, hash=False)
     findings: tuple[str, ...] = ()
+    answer: Answer = "cannot say"
+    reason: str = ""
 
     @property
     def grade_text(self) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scipy.special import stdtrit
 
-from repro.audit.comparison import Audited, AuditRow, Grade
+from repro.audit.comparison import LEGEND, Answer, Audited, AuditRow, Grade
 from repro.audit.grading import (
     Adjusted,
     chance,
@@ -29,6 +29,44 @@ NAMED = 10
 def number(value: float) -> str:
     """A number to three significant digits: `0.0641`, `2.02e-15`."""
     return f"{value:.3g}"
+
+
+ANSWERS: Mapping[Grade, Answer] = {
+    Grade.CONSISTENT: "holds",
+    Grade.INCONSISTENT: "does not",
+    Grade.DECISION_INCONSISTENT: "does not",
+}
+"""What a grade says in a word; that of any other is that nothing can be said."""
+
+
+def answer_of(row: Audited) -> tuple[Answer, str]:
+    """The answer to a row and its reason: by its printed p, else by what the numbers carry."""
+    if row.reason:
+        return row.answer, row.reason
+    alpha, span, p = row.alpha, row.p_interval, row.p_welch
+    untested = row.p_printed is None and row.grade is Grade.NOT_CHECKABLE
+    if untested and alpha is not None and span is not None and p is not None and row.holm:
+        alone, after = decision(span, alpha), row.holm <= alpha
+        said = f"significant at {100 * alpha:g} %: {YES[alone]} ({number(p)}); after Holm: "
+        if alone is None:
+            return "cannot say", f"rounding allows p from {span_text(span)}"
+        return ("holds" if after else "does not"), f"{said}{YES[after]} ({number(row.holm)})"
+    answer = ANSWERS.get(row.grade, "cannot say")
+    if row.condition:
+        return answer, f"the printed p follows only if: {row.condition}"
+    if answer == "holds" and row.p_interval is not None:
+        return answer, f"the printed p follows: the numbers give {span_text(row.p_interval)}"
+    return answer, row.findings[0].partition("; ")[0] if row.findings else LEGEND[row.grade]
+
+
+YES = {True: "yes", False: "no", None: "open"}
+
+
+def p_text(p: PrintedNumber) -> str:
+    """`p = 0.62`, `p <.001`, or `n.s.`."""
+    if p.text.startswith("n"):
+        return p.text
+    return f"p {p.text}" if p.relation != "=" else f"p = {p.text}"
 
 
 def span_text(span: Span) -> str:
@@ -69,7 +107,7 @@ def _grade_sentence(row: AuditRow, assumed: Variant, grade: Grade, condition: st
     elif assumed in row.matches:
         if row.reading:
             yield (
-                "Read as standard deviations, what is printed beside the means does not give the "
+                "Read as standard deviations, what is printed with the means does not give the "
                 f"p-values of this table; read as {row.reading}, {name} gives {span_text(span)}."
             )
         elif grade is Grade.CONSISTENT_IF:

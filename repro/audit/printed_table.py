@@ -36,6 +36,14 @@ MAX_ID = 100
 MAX_DIGITS = 9
 
 
+def has_arms(text: str) -> bool:
+    """Whether a text is a table of comparisons, two arms a row; or of no other form."""
+    line = next(filter(str.strip, text.lstrip("\N{BYTE ORDER MARK}").splitlines()), "")
+    names = [name.strip(' "').lower() for name in re.split("[,;\t]", line)]
+    known = re.compile(r"(?:mean|sd|std|se|n)[_ ]?[ab]|[ab][_ ](?:mean|sd|std|se|n)")
+    return not line or names == ["id"] or any(map(known.fullmatch, names))
+
+
 def read_table(path: Path) -> tuple[PrintedComparison, ...]:
     """The comparisons of a table; SpecError with every bad cell of every row."""
     place = str(path)
@@ -118,7 +126,8 @@ def _unknown(place: Place, name: str, header: Sequence[str]) -> Problem:
     if len(header) == 1 and any(sign in name for sign in ";\t"):
         mistake = "one column only, with semicolons or tabs in it"
         return Problem(place, mistake, "commas between the columns", "save the table with commas")
-    close = difflib.get_close_matches(name.lower()[:50], COLUMNS, n=1)
+    turned = re.sub(r"^([ab])[_ ](.*)$", r"\2_\1", name.lower()[:50])
+    close = difflib.get_close_matches(turned, COLUMNS, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
     mistake = f"unknown column {name[:50]!r}{hint}" if name else "a column without a name"
     return Problem(place, mistake, ", ".join(COLUMNS), "rename or delete the column")

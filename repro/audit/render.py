@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 from unicodedata import category
 
 from repro.audit.comparison import LEGEND, Audit, Audited, Grade
-from repro.audit.findings import NAMED, number, span_text
+from repro.audit.findings import NAMED, answer_of, number, span_text
 
 NARROWEST, WIDEST = 50, 120
 
@@ -36,6 +37,8 @@ def _object(audit: Audit, row: Audited) -> dict[str, Any]:
     del values["assumed_why"], values["condition"]
     return values | {
         "grade": row.grade_text,
+        "answer": answer_of(row)[0],
+        "reason": answer_of(row)[1],
         "assumed": {"variant": row.assumed, "why": row.assumed_why} if row.assumed else None,
         "details": dict(row.details),
         "table": {"title": audit.title, "source": audit.source, "findings": audit.findings},
@@ -50,7 +53,7 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
     width = max(NARROWEST, min(width, WIDEST))
     lines: list[str] = []
     for audit in audits:
-        lines += [*_table(audit, width), ""]
+        lines += [*_answers(audit, width), *_table(audit, width), ""]
     rows = [row for audit in audits for row in audit.rows]
     counts = Counter(row.grade for row in rows)
     for grade in (each for each in Grade if counts[each]):
@@ -60,6 +63,35 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
     many = "statement" if len(rows) == 1 else "statements"
     lines += ["", *_in_doubt(audits, width)]
     return "\n".join([*lines, *_wrapped(f"{len(rows)} {many}: {total}", "", width)])
+
+
+def _answers(audit: Audit, width: int) -> Iterator[str]:
+    """The answer to each row with its reason, what does not hold first where there are many."""
+    as_printed = [row for row in audit.rows if row.reason]
+    shown = as_printed or sorted(audit.rows, key=lambda row: row.grade.rank)[:NAMED]
+    for row in shown:
+        answer, reason = answer_of(row)
+        yield from _wrapped(f"{answer}: {row.id}: {reason}", "", width, hanging="  ")
+    if (more := len(audit.rows) - len(shown)) > 0:
+        yield f"and {more} more, below"
+    yield ""
+
+
+def to_markdown(audits: Sequence[Audit]) -> str:
+    """Tables of the answers, and below each what they take for granted."""
+    lines: list[str] = []
+    for audit in audits:
+        lines += [f"**{_cell(audit.title or audit.source)}**", ""]
+        lines += ["| answer | comparison | reason |", "|---|---|---|"]
+        for row in audit.rows:
+            answer, why = answer_of(row)
+            lines.append(f"| {answer} | {_cell(row.id)} | {_cell(why)} |")
+        lines += ["", *(f"- {_cell(said)}" for said in audit.findings), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"([|<\[\]`*_\\])", r"\\\1", " ".join(text.split()))
 
 
 def _in_doubt(audits: Sequence[Audit], width: int) -> Iterator[str]:
@@ -84,6 +116,8 @@ def _table(audit: Audit, width: int) -> Iterator[str]:
     for sentence in audit.findings:
         yield from _wrapped(sentence, "  ", width)
     for row in sorted(audit.rows, key=lambda row: row.grade.rank):
+        if row.reason and row.grade is Grade.NOT_CHECKABLE:
+            continue
         yield ""
         yield from _row(row, width)
 

@@ -43,7 +43,7 @@ def audit(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            help="Claim files (*.yaml), tables of comparisons (*.csv), or folders of them.",
+            help="Tables as printed (- for standard input), claim files, or folders of them.",
             show_default=False,
         ),
     ],
@@ -66,15 +66,37 @@ def audit(
         ],
         typer.Option(help="End with 1 if a row is graded this, or worse."),
     ] = "decision-inconsistent",
+    n: Annotated[
+        int | None,
+        typer.Option(min=2, help="Runs behind each mean, where the table does not say."),
+    ] = None,
+    plus_minus: Annotated[
+        Literal["sd", "se", "ci95"] | None,
+        typer.Option(help="What stands after ±, where the table does not say."),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The method that every other is compared with.")
+    ] = None,
+    better: Annotated[
+        Literal["higher", "lower"] | None, typer.Option(help="Which way a result is better.")
+    ] = None,
+    methods: Annotated[
+        Literal["rows", "columns"] | None, typer.Option(help="Where the methods stand.")
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the answers as Markdown.")
+    ] = False,
     allow_code: AllowCode = False,
 ) -> None:
     """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
     with problems(json=json):
+        from repro.audit.answers import Decided
         from repro.audit.audit import audit_paths, report_audits
 
-        allowed = consented(paths, allow_code=allow_code)
-        audits = audit_paths(paths, rounding=rounding, allow_code=allowed)
-        failed = report_audits(audits, fail_on, as_json=json)
+        allowed = consented([path for path in paths if str(path) != "-"], allow_code=allow_code)
+        decided = Decided(n, plus_minus, baseline, better, methods)
+        audits = audit_paths(paths, rounding=rounding, allow_code=allowed, decided=decided)
+        failed = report_audits(audits, fail_on, as_json=json, markdown=markdown)
     raise typer.Exit(1 if failed else 0)
 
 
@@ -330,7 +352,9 @@ def bring(
         done = import_runs(open_store(store), source)
         parts = f", {done.parts} unfinished" if done.parts else ""
         there = f", {done.there} there already" if done.there else ""
-        say(f"{number_of(done.copied + done.parts, 'run')} imported{parts}{there}", err=json)
+        left = f"; {done.unfinished} not finished and left out (export --unfinished)"
+        many = number_of(done.copied + done.parts, "run")
+        say(f"{many} imported{parts}{there}{left if done.unfinished else ''}", err=json)
         if json:
             say_json({"from": str(source), **asdict(done)})
 

@@ -73,7 +73,9 @@ Baseline = Annotated[
 Smallest = Annotated[
     float | None,
     typer.Option(
-        min=1e-60, help="The smallest difference that would matter, in the units of the number."
+        min=1e-60,
+        max=1e60,
+        help="The smallest difference that would matter, in the units of the number.",
     ),
 ]
 
@@ -91,12 +93,18 @@ Better = Annotated[
 
 Limit = Annotated[
     float | None,
-    typer.Option(help="Hold the mean of each arm against this, and no arm against another."),
+    typer.Option(
+        min=-1e60,
+        max=1e60,
+        help="Hold the mean of each arm against this, and no arm against another.",
+    ),
 ]
 
 KnownSd = Annotated[
     float | None,
-    typer.Option(min=1e-60, help="A standard deviation that is known beforehand, with --why."),
+    typer.Option(
+        min=1e-60, max=1e60, help="A standard deviation that is known beforehand, with --why."
+    ),
 ]
 
 Why = Annotated[
@@ -241,7 +249,7 @@ def _say(compared: ComparedResults, reports: Path, *, err: bool) -> int:
 
 def _print(compared: ComparedResults, *, markdown: bool, latex: bool, json: bool) -> None:
     """The verdicts in the forms that were asked for."""
-    from repro.report import pasted
+    from repro.report import to_paste
     from repro.report.write import documents_text
     from repro.workflows.compare import intervals
 
@@ -250,9 +258,9 @@ def _print(compared: ComparedResults, *, markdown: bool, latex: bool, json: bool
         notes = (*compared.read, *compared.notes)
         words = [word for word in sys.argv[1:] if word not in {"--markdown", "--latex", "--json"}]
         again = shlex.join(["repro", *words])
-        blocks = (pasted.markdown(each, intervals(each), notes, again) for each in documents)
+        blocks = (to_paste.markdown(each, intervals(each), notes, again) for each in documents)
         typer.echo("\n".join(blocks), nl=False)
     if latex:
-        typer.echo(pasted.latex(documents, [*map(intervals, documents)]), nl=False)
+        typer.echo(to_paste.latex(documents, [*map(intervals, documents)]), nl=False)
     if json:
         typer.echo(documents_text(documents, several=len(compared.claims) > 1), nl=False)

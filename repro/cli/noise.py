@@ -29,7 +29,8 @@ Loop = Annotated[
 ]
 
 Find = Annotated[
-    float | None, typer.Option(min=1e-60, help="The size that is to be found; one sd without it.")
+    float | None,
+    typer.Option(min=1e-60, max=1e60, help="The size that is to be found; one sd without it."),
 ]
 
 

@@ -128,6 +128,7 @@ Limit = Annotated[
     float | None,
     typer.Option(
         min=0.01,
+        max=1e6,
         metavar="MINUTES",
         help="End a run that takes longer; it has failed, and the next time goes on from its "
         "checkpoint, if it has one. Default: no limit.",

@@ -60,7 +60,10 @@ def plan(
     price: Annotated[
         float | None,
         typer.Option(
-            min=0.0, metavar="MONEY", help="The price of an hour of a GPU or core, in any money."
+            min=0.0,
+            max=1e9,
+            metavar="MONEY",
+            help="The price of an hour of a GPU or core, in any money.",
         ),
     ] = None,
     allow_code: AllowCode = False,
@@ -118,16 +121,42 @@ class ShownPlan:
     """What an hour of one worker costs."""
 
 
+UNNAMED = "GPU"
+"""The kind of a GPU that nobody names."""
+
+UNKNOWN = (
+    "no figures for the GPU of this machine, {}: the plan is for CPU cores\n"
+    "  to do: name the one that is most like it with --gpu"
+)
+
+
 def _placed(planned: Plan, options: RunOptions, gpu: str) -> Plan:
-    """The plan on the GPUs that are named, or those of this machine; else on its cores."""
+    """The plan on the GPUs that are named, or those of this machine; else on its cores.
+
+    Programs that take GPUs are planned on GPUs wherever they are. Stderr says why cores are
+    planned with where GPUs are asked for.
+    """
+    from repro.running.plan import GPU_TERAFLOPS, gpu_kind
     from repro.trainers.devices import asked_of_driver, visible_gpus
 
-    if gpu or options.device != "cuda":
-        return planned.on_gpus(gpu, options.workers or 1) if gpu else planned
+    least = planned.program_gpus
+    if not (planned.counted or least):
+        if gpu and planned.missing:
+            say("no run takes a GPU; the plan is for CPU cores", err=True)
+        return planned
+    if gpu:
+        return planned.on_gpus(gpu, options.workers)
+    if options.device == "cpu" or not (least or options.device == "cuda"):
+        return planned
     shown = visible_gpus()
     told = [line.split(", ", 2) for line in asked_of_driver("index,uuid,name")]
     names = [name for index, uuid, name in told if {index, uuid} & {*shown}]
-    return planned.on_gpus(names[0], options.workers or len(shown)) if names else planned
+    name = names[0] if names else UNNAMED
+    if planned.counted and gpu_kind(name) is None:
+        if names:
+            say(f"{UNKNOWN.format(name)} ({', '.join(GPU_TERAFLOPS)})", err=True)
+        return planned
+    return planned.on_gpus(name, options.workers or max(len(shown), least))
 
 
 def _planned(claims: Sequence[Claim], options: RunOptions, stopped: list[Stopped]) -> ShownPlan:
@@ -225,18 +254,31 @@ def _time(planned: Plan, price: float | None) -> str:
     from repro.running.plan import GPU_SHARE, GPU_TERAFLOPS
     from repro.schema.numbers import rough_duration, significant
 
-    many = "s" if planned.workers > 1 else ""
-    where = f"{planned.workers} {planned.gpu or 'CPU'} {'GPU' if planned.gpu else 'core'}{many}"
-    said = f"very roughly {rough_duration(planned.seconds)} on {where}"
+    said = f"very roughly {rough_duration(planned.seconds)} on {_workers(planned)}"
     if planned.gpu:
-        hours, peak = significant(planned.worker_hours, 2), GPU_TERAFLOPS[planned.gpu]
-        said += f" ({hours} GPU hours, at {100 * GPU_SHARE:.0f} % of {peak:g} TFLOP/s)"
-    elif planned.seconds > LONG:
-        hours = significant(planned.on_gpus("H100", 1).worker_hours, 2)
+        hours = significant(planned.worker_hours, 2)
+        peak = GPU_TERAFLOPS.get(planned.gpu, 0.0)
+        share = f", at {100 * GPU_SHARE:.0f} % of {peak:g} TFLOP/s" if planned.counted else ""
+        said += f" ({hours} GPU hours{share})"
+        without = sum(not planned.taken(each) for each in planned.runs if each.state == "missing")
+        said += f"; {without} of the runs take no GPU, and no GPU hours" if without else ""
+    elif planned.seconds > LONG and planned.counted:
+        hours = significant(planned.on_gpus("H100").worker_hours, 2)
         said += f"; {hours} hours of an H100 (--gpu H100)"
     if price is not None:
         said += f", for {significant(price * planned.worker_hours, 2)} in all"
     return said
+
+
+def _workers(planned: Plan) -> str:
+    """`8 H100 GPUs`, `2 CPU cores`; `2 workers of 4 CPU cores` where so many were asked for."""
+    many, cores = "s" if planned.workers > 1 else "", max(map(planned.taken, planned.runs))
+    if planned.gpu:
+        kind = "" if planned.gpu == UNNAMED else f"{planned.gpu} "
+        return f"{planned.workers} {kind}GPU{many}"
+    if planned.asked and cores > 1:
+        return f"{planned.workers} worker{many} of {cores} CPU cores"
+    return f"{planned.workers} CPU core{many}"
 
 
 def _say_design(design: PlannedDesign, planned: Plan) -> None:
@@ -252,12 +294,13 @@ def _say_design(design: PlannedDesign, planned: Plan) -> None:
 
 def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
     from repro.expectations.kinds import kind_of
-    from repro.schema.numbers import chance, significant
+    from repro.schema.numbers import chance, number_of, significant
 
     declared = next(each for each in claim.expectations if each.id == part.expectation)
-    units = f"seeds per {'task' if kind_of(declared).tasks(declared) else 'arm'}"
+    each = "task" if kind_of(declared).tasks(declared) else "arm"
+    units = f"seeds per {each}"
     scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
-    lines = [f"{part.expectation}: {part.seeds} {units}"]
+    lines = [f"{part.expectation}: {number_of(part.seeds, 'seed')} per {each}"]
     if scatter:
         lines.append(f"  planned sd {scatter}, from {part.sd_source}")
     if part.power is not None:
@@ -281,7 +324,7 @@ def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
     if not claim.trained:
         return "and nothing to train"
     work = [Planned(run, "missing", cost(run).total) for run in claim.runs()]
-    each = sum(map(planned.seconds_of, work)) / claim.due / planned.workers
+    each = sum(map(planned.share, work)) / claim.due
     return f"very roughly {rough_duration(each * seeds)} in all"
 
 

@@ -269,12 +269,23 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
         ):
             say(line.replace(NO_BREAK, " "), err=err)
         return
+    style = STYLES[badges.short_word(document).tone]
+    _in_colour(console, flipped, [(head, ""), (word, style), (rest, "")], lines, page)
+
+
+def _in_colour(
+    console: Console,
+    flipped: str,
+    first: Sequence[tuple[str, str]],
+    lines: Sequence[str],
+    page: Path,
+) -> None:
+    """The same on a terminal, as broad as it is; ``first`` has each text with its style."""
     from rich.text import Text
 
     if flipped:
         console.print(Text(printable(flipped), "bold"), soft_wrap=True)
-    shown = Text(head).append(word, STYLES[badges.short_word(document).tone]).append(rest)
-    console.print(shown)
+    console.print(Text.assemble(*first))
     width = max(console.width - 2, 20)
     for text in lines:
         for line in wrap(text, width, break_long_words=False, break_on_hyphens=False):

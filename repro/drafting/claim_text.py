@@ -33,7 +33,8 @@ class Draft:
     ``either_way``: no arm is the baseline, and the claim is that they differ. ``level``: the claim
     is that of one arm against a limit. ``within``: the first arm is a run like those of the second,
     and bad on this side.
-    ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each.
+    ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each;
+    ``arms`` may then hold others, which are ranked with them.
     """
 
     id: str
@@ -149,11 +150,28 @@ ENOUGH_PER_TASK = 3
 
 def _over_tasks(draft: Draft) -> list[str]:
     """By what only compares runs of one task with each other, where there are enough of them."""
+    if draft.seeds["min"] == 1:
+        return _over_single_values(draft)
     kind = ["    kind: meta_analysis  # about tasks like these, in one unit"]
     if draft.seeds["min"] >= ENOUGH_PER_TASK:
         kind = ["    kind: over_tasks", "    aggregate: improvement  # in one unit: mean or iqm"]
     own = "    # A seed is one run on all tasks; runs: per_task, if each task has runs of its own."
     return [*kind, own, f"    tasks: {_value(list(draft.tasks))}"]
+
+
+RANKED = 5
+"""Tasks from which on signed ranks can decide at 5 %, on one side."""
+
+
+def _over_single_values(draft: Draft) -> list[str]:
+    """By the effects of the tasks: one value of each arm says nothing of chance within a task."""
+    test = "    test: wilcoxon  # or t, of their mean, or sign"
+    return [
+        "    kind: meta_analysis  # the differences within tasks, about tasks like these",
+        test if len(draft.tasks) >= RANKED else "    test: t",
+        "    runs: per_task  # each value is of a separate run; one model on all is one run",
+        f"    tasks: {_value(list(draft.tasks))}",
+    ]
 
 
 def _difference(draft: Draft) -> list[str]:

@@ -37,6 +37,10 @@ LEAST_TASKS, LEAST_PER_TASK = 3, 2
 """No fewer tasks, and runs of each, are accepted for a difference over tasks."""
 
 SEED, ITEM, CLUSTER = "seed", "item", "cluster"
+
+OWN_RUNS = re.compile(r"data[ _-]?set|env|game", re.IGNORECASE)
+"""In the name of a field: each of its tasks is trained on separately."""
+
 MARK = "# unedited: "
 ORIGIN = "Results: "
 """Before the place of the results, in the head of a claim."""
@@ -106,20 +110,24 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     readable = results.imports or (results.table and alike and len(names) == 2 - bool(asked.level))
     for name, claim_id, label in zip(pairs, ids, others, strict=True):
         pair, file = tuple(filter(None, (label, baseline))), results.table
+        together = _single_values(results)
+        shown = tuple(results.runs) if together else pair
         asked_here = asked
         if not readable:
-            file = f"{name if len(others) > 1 else _stem(results)}_as_compared.csv"
-            text = _tidy_text(results, pair, names, measurement)
+            alone = together or len(others) == 1
+            file = f"{_stem(results) if alone else name}_as_compared.csv"
+            text = _tidy_text(results, shown, names, measurement)
             drafts.tables[file] = text
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
-        draft = _draft(results, asked_here, names, pair, measurement, file)
+        draft = _draft(results, asked_here, names, pair, measurement, file, shown)
         text = claim_text(replace(draft, id=claim_id, family=family))
         drafts.claims[f"{name}.claim.yaml"] = text
         drafts.ids[f"{name}.claim.yaml"] = claim_id
     if drafts.tables:
         files = [str(asked.out / file) for file in drafts.tables]
-        reads = "which the claim reads" if len(files) == 1 else "one for each claim"
+        one = "the claim reads" if len(drafts.claims) == 1 else "the claims read"
+        reads = f"which {one}" if len(files) == 1 else "one for each claim"
         drafts.said.append(f"the values are copied to {named(files)}, {reads}")
     return drafts
 
@@ -149,18 +157,19 @@ def _draft(
     pair: tuple[str, ...],
     measurement: str,
     file: str,
+    shown: Sequence[str],
 ) -> Draft:
-    """The claim on a pair, or an arm; its id is still to be given."""
+    """The claim on a pair, or an arm; its id is still to be given. ``shown`` are all its arms."""
     labels = labels_of(names)
     return Draft(
         id="",
         title=_title(results, asked, [labels[each] for each in pair])[:200],
         own=asked.own,
         head=asked.head,
-        labels={names[each]: labels[each] for each in pair},
+        labels={names[each]: labels[each] for each in shown},
         arms={
             names[each]: {"import": results.imports[each]} if results.imports else {"table": file}
-            for each in pair
+            for each in shown
         },
         compared=tuple(names[each] for each in pair),
         seeds=_seeds(results, pair, asked),
@@ -260,17 +269,14 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
             without = f"{mistake}; arm '{arm}' has no run of {named(lacking)}"
             raise refused(path, without, "runs of every task in each arm", advice)
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
-    if max(counts.values()) == 1:
+    if _single_values(results) and not OWN_RUNS.search(results.task):
         one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "
-        one += f"'{results.task}', which pair the arms, and no test of such pairs is here yet"
-        raise refused(
-            path,
-            one,
-            "several runs of each task in each arm",
-            "give several seeds of each, a row per run",
-        )
+        one += f"'{results.task}', and a model that was evaluated on all of them is one run"
+        advice = "give several seeds of each, a row per run; or, if every task was trained on "
+        advice += "separately, call its field `dataset`"
+        raise refused(path, one, "several runs of each task in each arm", advice)
     (arm, task), count = min(counts.items(), key=lambda each: each[1])
-    if count < LEAST_PER_TASK:
+    if count < LEAST_PER_TASK and not _single_values(results):
         few = f"arm '{arm}' has {number_of(count, 'run')} of task '{short(task)}'"
         expected = f"at least {LEAST_PER_TASK} of each, with other seeds"
         raise refused(path, few, expected, "run more seeds: chance is not known from one")
@@ -339,15 +345,22 @@ def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     }
 
 
+def _single_values(results: FoundResults) -> bool:
+    """Whether every arm has one value in each of several tasks, and no more."""
+    return bool(results.tasks) and all(
+        len(runs) == len(results.tasks) for runs in results.runs.values()
+    )
+
+
 def _tidy_text(
-    results: FoundResults, pair: tuple[str, ...], names: Mapping[str, str], measurement: str
+    results: FoundResults, shown: Sequence[str], names: Mapping[str, str], measurement: str
 ) -> str:
-    """The values of two arms as a tidy table, with what was lost or is not there yet."""
+    """The values of these arms as a tidy table, with what was lost or is not there yet."""
     if results.items:
-        return _items_text(results, pair, names, measurement)
+        return _items_text(results, shown, names, measurement)
     columns = (*COLUMNS, STATE, TASK) if results.tasks else (*COLUMNS, STATE)
     rows: list[tuple[str, ...]] = [columns]
-    for label in (each for each in results.runs if each in pair):
+    for label in (each for each in results.runs if each in shown):
         runs = results.runs[label]
         tasks = ([run.task] if results.tasks else [] for run in runs)
         rows += (
@@ -360,7 +373,7 @@ def _tidy_text(
 
 
 def _items_text(
-    results: FoundResults, pair: tuple[str, ...], names: Mapping[str, str], measurement: str
+    results: FoundResults, pair: Sequence[str], names: Mapping[str, str], measurement: str
 ) -> str:
     """The items of two arms as a table with a row for each."""
     clustered = any(row.cluster for row in results.items)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from pydantic import Field
+
+from repro.errors import ClaimError
 from repro.expectations import base
 from repro.expectations.base import Found, pair
 from repro.expectations.decision_rules import WITHOUT_INTERVAL, conclude_difference
@@ -38,7 +41,7 @@ from repro.expectations.phrases import (
 from repro.expectations.sequential import SEQUENTIAL, MeansKind, is_sequential
 from repro.expectations.verdict_words import Conclusion, Finding
 from repro.schema import numbers as fmt
-from repro.schema.base import Margin
+from repro.schema.base import Margin, Spec
 from repro.stats.records import Alternative, Arm, TestResult
 
 if TYPE_CHECKING:
@@ -51,6 +54,16 @@ TestOfDifference = Literal[
 ]
 
 
+class Folds(Spec):
+    """Pairs that are folds or repeated splits of one data set, whose training data overlap.
+
+    ``test_to_train`` is the size of a test set over that of its training set: 1 / (k - 1) for k
+    folds, so 0.111 for ten.
+    """
+
+    test_to_train: Annotated[float, Field(gt=0, le=100)]
+
+
 class Difference(Declared):
     """The mean of a is lower (or higher) than that of b.
 
@@ -59,6 +72,8 @@ class Difference(Declared):
     with ``tails: 1`` it is found at alpha, as a margin is, and so is the contrary.
     ``rule: as_published`` repeats the paper's own rule (only as context): p above alpha is read
     as "no difference", which is what was published and is no evidence of equality.
+    ``folds``, in a paired design, are seeds that are folds of one data set: the corrected resampled
+    t-test of Nadeau and Bengio.
     """
 
     kind: Literal["difference"]
@@ -68,6 +83,7 @@ class Difference(Declared):
     tails: Literal[1, 2] = 2
     smallest_effect: Margin | None = None
     rule: Literal["standard", "as_published"] = "standard"
+    folds: Folds | None = None
 
     @property
     def sign(self) -> int:
@@ -123,11 +139,14 @@ class DifferenceKind(MeansKind[Difference]):
         self, declared: Difference, context: Context, arms: Sequence[Arm]
     ) -> TestResult:
         """With its tails: with one, whether the difference is as claimed."""
-        from repro.stats.t_tests import TESTS
+        from repro.stats.t_tests import TESTS, paired
 
         a, b = arms
         tail: Alternative = "less" if declared.direction == "lower" else "greater"
         asked: Alternative = "two-sided" if declared.tails == 2 else tail
+        if declared.folds is not None:
+            shares = declared.folds.test_to_train
+            return paired(a, b, alternative=asked, alpha=context.alpha, test_to_train=shares)
         return TESTS[declared.test](a, b, alternative=asked, alpha=context.alpha)
 
     def question(self, declared: Difference, context: Context) -> Question:
@@ -154,6 +173,8 @@ class DifferenceKind(MeansKind[Difference]):
 
     def name_of_test(self, declared: Difference, context: Context) -> str:
         sided = "two-sided" if declared.tails == 2 else "one-sided"
+        if declared.folds is not None:
+            return f"corrected resampled t-test (Nadeau and Bengio), {sided}"
         return f"{NAMES[declared.test]}, {sided}".removeprefix("the ")
 
     def effect_label(self, declared: Difference, context: Context) -> str:
@@ -213,6 +234,8 @@ class DifferenceKind(MeansKind[Difference]):
             yield from _smallest_effect(declared, declared.smallest_effect)
         if is_sequential(declared, context):
             yield from _at_looks(declared, context)
+        if declared.folds is not None:
+            yield from _of_folds(declared, context)
 
     def least_seeds(self, declared: Difference, alpha: float, *, paired: bool) -> int:
         """Enough for complete separation to be unlikely, where that is what is counted."""
@@ -245,6 +268,8 @@ class DifferenceKind(MeansKind[Difference]):
         self, declared: Difference, n: Sequence[int], *, paired: bool
     ) -> tuple[base.OtherTest[Difference], ...]:
         """Every other test of the design; a permutation test only where it is quick."""
+        if declared.folds is not None:
+            return ()
         found = []
         for test, name in (PAIRED if paired else INDEPENDENT).items():
             if test != declared.test:
@@ -254,6 +279,10 @@ class DifferenceKind(MeansKind[Difference]):
                 same = {test, declared.test} <= set(OF_MEANS)
                 found.append(base.OtherTest(other, name, same_question=same, refused=refused))
         return tuple(found)
+
+    def unpaired(self, declared: Difference) -> Difference | None:
+        """Nothing for folds, which share their data in any design."""
+        return None if declared.folds is not None else super().unpaired(declared)
 
     def on_logarithms(self, declared: Difference) -> bool:
         """Of means, with no size in the units of the measurement."""
@@ -278,6 +307,8 @@ class DifferenceKind(MeansKind[Difference]):
         """By its test; a permutation test of several seeds by Welch's, whose t it uses."""
         from repro.stats.planning import PlannedDifference, PlannedSequential
 
+        if declared.folds is not None:
+            raise ClaimError("no power is computed for folds, whose training data overlap")
         design = plan.design(context)
         design["alpha"] *= 2 if declared.tails == 1 else 1
         design["low"] = declared.smallest
@@ -345,6 +376,20 @@ def _smallest_effect(declared: Difference, smallest: Margin) -> Iterator[Mistake
         mistake += "is in the units of the measurement"
         advice = "write it as `abs` or `of_gain`"
         yield Mistake((key, "relative"), mistake, "one of abs, of_gain", advice)
+
+
+def _of_folds(declared: Difference, context: Context) -> Iterator[Mistake]:
+    """Both arms are trained on the same folds, and their t-test alone has a correction."""
+    if not context.paired:
+        mistake = f"folds pair the arms, and {context.design_name} takes them as independent"
+        advice = "give a fold one number in both arms, and write `design: paired`"
+        yield Mistake(("folds",), mistake, "a paired design", advice)
+    elif declared.test != "paired":
+        mistake = f"test {declared.test} has no correction for folds"
+        yield Mistake(("test",), mistake, "paired", "leave the test out")
+    if is_sequential(declared, context):
+        mistake = "folds are of one data set, and are there at once"
+        yield Mistake(("folds",), mistake, "a claim without `sequential`", "leave it out")
 
 
 def _at_looks(declared: Difference, context: Context) -> Iterator[Mistake]:

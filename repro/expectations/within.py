@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -17,7 +16,7 @@ from repro.expectations.phrases import apart, digits, headed, margin_limit, marg
 from repro.expectations.verdict_words import Conclusion, Finding
 from repro.schema import numbers as fmt
 from repro.schema.base import Margin
-from repro.stats.records import TestResult, expect
+from repro.stats.records import TestResult, expect, known
 
 if TYPE_CHECKING:
     from repro.stats.planning import PlannedTest
@@ -28,10 +27,10 @@ class WithinReference(Declared):
     """A run of a, or the mean of several, is what the runs of b, the reference, lead to expect.
 
     ``side`` is where a run is bad: on both sides, or only `higher`, or only `lower`, than that.
-    Outside is against the claim. Inside confirms it only where a ``margin`` is declared and the
-    whole interval of the shift lies within it. ``nights`` share alpha: so often one reference is
-    used. ``tolerance`` is a confidence, such as 0.9: of so many references at most alpha of all
-    runs lie beyond the limit, in any number of nights; it needs one side.
+    Outside is against the claim, whatever the margin. Inside confirms it only where a ``margin``
+    is declared and the whole interval of the shift lies within it. ``nights`` share alpha: so often
+    one reference is used. ``tolerance`` is a confidence, such as 0.9: of so many references at most
+    alpha of all runs lie beyond the limit, in any number of nights; it needs one side.
     """
 
     kind: Literal["within"]
@@ -99,10 +98,8 @@ class WithinKind(Kind[WithinReference]):
         )
 
     def conclude(self, declared: WithinReference, result: TestResult) -> Finding:
-        """Outside is against the claim, unless the whole interval lies within the margin."""
-        found = by_p(result)
-        confirmed = found.conclusion is Conclusion.CONFIRMED
-        return replace(found, p_opposite=1.0) if confirmed else found
+        """Outside is against the claim, and inside confirms only within a margin."""
+        return by_p(result)
 
     def either_way(self, declared: WithinReference) -> bool:
         return declared.side == "both"
@@ -126,7 +123,7 @@ class WithinKind(Kind[WithinReference]):
             return f"one-sided limit of tolerance, for {held} of references (noncentral t)"
         sided = "two-sided" if declared.side == "both" else "one-sided"
         shared = "" if declared.nights is None else f", alpha shared over {declared.nights} nights"
-        return f"prediction interval of the reference (Student's t), {sided}{shared}"
+        return f"{sided} prediction interval of the reference (Student's t){shared}"
 
     def effect_label(self, declared: WithinReference, context: Context) -> str:
         a, b = context.labels(declared)
@@ -151,6 +148,8 @@ class WithinKind(Kind[WithinReference]):
     def details(
         self, declared: WithinReference, context: Context, result: TestResult
     ) -> dict[str, str]:
+        from repro.stats.reference_runs import SCATTER
+
         found = _typed(result)
         places = context.measurement(declared).digits
         mean, sd = fmt.fixed(found.reference, places), fmt.significant(found.sd, 2)
@@ -159,6 +158,11 @@ class WithinKind(Kind[WithinReference]):
             "missed half of the time": f"a shift of {_missed(found)}",
             "night after night": _nights(found.watch),
         }
+        if found.wider is not None:
+            facts["scatter of new runs"] = (
+                f"{fmt.significant(found.wider, 2)} times that of the reference (F-test, p at most "
+                f"{SCATTER:g})"
+            )
         if declared.tolerance is not None:
             most, sure = fmt.percent(context.alpha), fmt.percent(declared.tolerance)
             facts["limit of tolerance"] = f"for {sure} of references at most {most} lie beyond it"
@@ -245,6 +249,13 @@ def _outside(result: WithinResult) -> bool:
     return result.p_opposite is not None and result.p_opposite <= result.alpha
 
 
+def _less(result: WithinResult) -> bool:
+    """Whether the whole interval lies within a margin."""
+    low, high, interval = result.low, result.high, known(result.interval)
+    inside = (low is None or low < interval.low) and (high is None or interval.high < high)
+    return inside and not low is high is None
+
+
 def _therefore(declared: WithinReference, found: Found) -> str:
     """What follows; where nights are declared, with the false alarms that they make."""
     result = _result(found)
@@ -252,12 +263,16 @@ def _therefore(declared: WithinReference, found: Found) -> str:
     alarms = "" if declared.nights is None else f" {_a_month(result.watch)}"
     margin = "" if declared.margin is None else margin_words(declared.margin)
     if found.conclusion is Conclusion.CONFIRMED:
-        place = "Outside, but shifted by less than" if _outside(result) else "Inside, and within"
-        said = f"{place} the margin of {margin}, as claimed{p_words(result, against=over)}."
+        said = f"Inside, and within the margin of {margin}, as claimed"
+        said += f"{p_words(result, against=over)}."
     elif found.conclusion is Conclusion.CONTRADICTED:
-        said = f"Outside, against the claim{p_words(result, opposite=True, against=over)}."
+        said = f"Outside, against the claim{p_words(result, opposite=True, against=over)}"
+        said += f", though shifted by less than the margin of {margin}." if _less(result) else "."
     elif found.conclusion is None:
         return ""
+    elif result.wider is not None:
+        said = f"Inside, but new runs scatter {fmt.significant(result.wider, 2)} times as much as "
+        said += "the reference, whose scatter alone the interval has: nothing is confirmed."
     else:
         within = f", and not shown to be within the margin of {margin}" if margin else ""
         said = f"Inside{within}, which proves little: a shift of {_missed(result)} would be inside "

@@ -25,6 +25,7 @@ from repro.judging.claim_parts import (
     curves,
     measurement_parts,
     origins,
+    ranks_parts,
     scale_part,
 )
 from repro.judging.design_power import design_parts
@@ -102,6 +103,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         family=judgement.family,
         levels=levels,
         variation=variation_parts(claim, evidence),
+        mean_ranks=ranks_parts(claim, evidence) if valid else (),
         provenance=collect(evidence, command, cost_parts(claim, evidence)),
     )
     return _with_reason(document, judgement)

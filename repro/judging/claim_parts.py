@@ -22,7 +22,9 @@ from repro.evidence.evidence import (
     TableSource,
 )
 from repro.expectations.base import pair
+from repro.expectations.kinds import kind_of
 from repro.judging import document as doc
+from repro.judging.document_parts import RankOfArm, RanksPart, finite
 from repro.machine import cores, now, package_version, processor
 from repro.schema import numbers as fmt
 from repro.specs.arm import Arm
@@ -110,6 +112,60 @@ def _whose(claim: Claim, arms: list[str]) -> str:
     if len(arms) == len(claim.arms) > 1:
         return "all arms"
     return pair(labels)
+
+
+LEAST_RANKED = 3
+"""With two arms ranks are signs, whose test says all."""
+
+
+def ranks_parts(claim: Claim, evidence: Evidence) -> tuple[RanksPart, ...]:
+    """Mean ranks where three arms or more have values of tasks that stand for others."""
+    over: dict[tuple[str, tuple[str, ...]], None] = {}
+    for each in claim.expectations:
+        kind = kind_of(each)
+        if kind.plans_effects and not kind.by_seed(each):
+            over[each.measurement, tuple(sorted(kind.tasks(each)))] = None
+    return tuple(
+        _ranks(claim, name, tasks, columns)
+        for name, tasks in over
+        if len(columns := _by_task(claim, evidence, name, tasks)) >= LEAST_RANKED
+    )
+
+
+def _by_task(
+    claim: Claim, evidence: Evidence, name: str, tasks: Sequence[str]
+) -> dict[str, list[float]]:
+    """The mean value in each task, of every arm that has one in all of them."""
+    found = {}
+    for arm in claim.arms:
+        runs = [run for run in evidence.finished(arm) if name in run.values]
+        column = [[run.values[name] for run in runs if run.task == task] for task in tasks]
+        if all(column):
+            found[arm] = [fmean(values) for values in column]
+    return found
+
+
+def _ranks(
+    claim: Claim, name: str, tasks: Sequence[str], columns: Mapping[str, Sequence[float]]
+) -> RanksPart:
+    import numpy as np  # noqa: PLC0415 - only where methods are ranked
+
+    from repro.stats.data_sets import mean_ranks  # noqa: PLC0415
+
+    values = np.array(list(columns.values())).T
+    found = mean_ranks(values, better=claim.measurements[name].better, alpha=claim.alpha)
+    ranked = sorted(zip(found.ranks, columns, strict=True))
+    return RanksPart(
+        measurement=name,
+        tasks=len(tasks),
+        arms=tuple(RankOfArm(arm=arm, rank=rank) for rank, arm in ranked),
+        chi_squared=found.chi_squared,
+        p=found.p,
+        f=finite(found.f),
+        p_of_f=found.p_of_f,
+        critical_difference=found.critical_difference,
+        level=claim.alpha,
+    )
 
 
 def measurement_parts(claim: Claim) -> tuple[doc.MeasurementPart, ...]:

@@ -18,6 +18,7 @@ from repro.judging.document_parts import (
     DesignPart,
     FamilyPart,
     LevelPart,
+    RanksPart,
     RegistrationPart,
     ReplicationPart,
     Robustness,
@@ -368,6 +369,7 @@ class Document(Spec):
     family: FamilyPart | None = None
     levels: tuple[LevelPart, ...] = ()
     variation: tuple[VariationPart, ...] = ()
+    mean_ranks: tuple[RanksPart, ...] = ()
     provenance: Provenance
 
 

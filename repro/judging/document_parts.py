@@ -249,3 +249,28 @@ class LevelPart(Spec):
     expectation: str
     test: str
     text: str
+
+
+class RankOfArm(Spec):
+    """The mean rank of an arm over the tasks; 1 is best in all."""
+
+    arm: str
+    rank: float
+
+
+class RanksPart(Spec):
+    """Mean ranks of all arms over the tasks of a measurement, as context: they decide nothing.
+
+    ``chi_squared`` and ``p`` are Friedman's, corrected for ties; ``f`` (absent where infinite) and
+    ``p_of_f`` those of Iman and Davenport; ``critical_difference`` is Nemenyi's, at ``level``.
+    """
+
+    measurement: str
+    tasks: int
+    arms: tuple[RankOfArm, ...]
+    chi_squared: float
+    p: float
+    f: float | None
+    p_of_f: float
+    critical_difference: float
+    level: float

@@ -196,14 +196,14 @@ def _number(n: int) -> str:
 
 
 def _seeds(document: Document) -> str:
-    """`Four pairs of seeds`, `Five seeds per arm`, or `The printed numbers`."""
-    runs = [
-        len({run.number for run in arm.replicates if run.state == "finished"})
-        for arm in document.arms
-        if not arm.printed
-    ]
+    """`Four pairs of seeds`, `Five seeds per arm`, `12 tasks`, or `The printed numbers`."""
+    arms = [arm for arm in document.arms if not arm.printed]
+    runs = [len({run.number for run in arm.replicates if run.state == "finished"}) for arm in arms]
     if not any(runs):
         return "The printed numbers"
+    tasks = max(arm.tasks for arm in arms)
+    if max(runs) == 1 and tasks:
+        return f"{fmt.upper_first(_number(tasks))} tasks"
     least, most = (_number(n) for n in (min(runs), max(runs)))
     many = fmt.upper_first(least if least == most else f"{least} to {most}")
     if document.claim.design == "paired":

@@ -277,7 +277,7 @@ class Case:
 def left_out(
     claim: Claim, evidence: Evidence, judged: tuple[Judged, ...], *, arms: tuple[str, ...]
 ) -> tuple[Case, ...]:
-    """Every finished replicate of ``arms`` left out in turn.
+    """Every finished replicate of ``arms`` left out in turn, but the only one of an arm of several.
 
     Where replicates are pairs, a pair is left out whole, and is named by the first arm; a table
     without an order in time is judged at once, and has none in a sequential claim. Planned looks
@@ -291,6 +291,8 @@ def left_out(
     declared = [each.expectation for each in judged]
     whole = {arm for each in declared if kind_of(each).by_seed(each) for arm in each.of}
     of_seeds = tuple(arm for arm in arms if not claim.tasks(arm) or arm in whole)
+    if any(len(evidence.finished(arm)) > 1 for arm in of_seeds):
+        of_seeds = tuple(arm for arm in of_seeds if len(evidence.finished(arm)) > 1)
     return (
         *(
             Case(arm, number, pairs, dict(_again(claim, evidence, judged, gone, number)))

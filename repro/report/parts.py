@@ -152,8 +152,7 @@ def _remark(result: Result) -> str:
         return ""
     if result.conclusion == "INCONCLUSIVE":
         return LEANS[leaning(result)]
-    left = (each for each in result.left_out if not each.refused)
-    if any(each.conclusion != result.conclusion for each in left):
+    if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
         return "leaving out one seed changes it"
     of_claim = result.conclusion == "CONFIRMED" or result.test.endswith("two-sided")
     p = result.p if of_claim else result.p_against

@@ -1,4 +1,4 @@
-"""Many tasks: the effect in each of them, and performance profiles.
+"""Many tasks: the effect in each of them, performance profiles, and mean ranks.
 
 A profile is the share of the runs of an arm that is better than a value, for all values. As
 Agarwal et al. (2021, section 4.3) draw them: the mean over tasks of the share within each. A
@@ -7,12 +7,21 @@ profile that lies above another everywhere belongs to an arm that is better what
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, quantiles
 
 from repro.judging.document import ArmPart, Document, MeasurementPart
+from repro.judging.document_parts import RanksPart
 from repro.report import lookups
-from repro.report.blocks import AnalysisRow, EffectAxis, Figure, LinePlot, Lines, SpecificationPlot
+from repro.report.blocks import (
+    AnalysisRow,
+    Block,
+    EffectAxis,
+    Figure,
+    LinePlot,
+    Lines,
+    SpecificationPlot,
+)
 from repro.schema import numbers as fmt
 
 
@@ -71,6 +80,47 @@ def by_task(document: Document) -> Figure | None:
     caption = f"One dot a task: the difference of the means over its seeds. {said}."
     shown = "; ".join(f"{row.label} {row.word}" for row in rows)
     return Figure("tasks", f"{title}. {said}: {shown}.", caption, plot)
+
+
+def mean_ranks(document: Document) -> Iterator[Block]:
+    """Where three arms or more have values of the same tasks: their mean ranks, which are context.
+
+    Intervals reach half of the critical difference, so that those that overlap may be alike.
+    """
+    for number, part in enumerate(document.mean_ranks, 1):
+        measurement = lookups.measurement_of(document, part.measurement)
+        label = fmt.upper_first(part.measurement if measurement is None else measurement.label)
+        half = part.critical_difference / 2
+        reach = tuple(each.rank + side * half for each in part.arms for side in (-1, 1))
+        rows = tuple(
+            AnalysisRow(
+                lookups.arm_label(document, each.arm),
+                fmt.fixed(each.rank, 2),
+                "plain",
+                each.rank,
+                (each.rank - half, each.rank + half),
+                "",
+                declared=False,
+            )
+            for each in part.arms
+        )
+        title = f"{label}: mean ranks over {fmt.number_of(part.tasks, 'task')} (1 is best)"
+        plot = SpecificationPlot(title, EffectAxis("linear", zero=False), rows, reach)
+        shown = "; ".join(f"{row.label} {row.word}" for row in rows)
+        yield Figure(f"ranks-{number}", f"{title}. {shown}.", _on_ranks(part), plot)
+
+
+def _on_ranks(part: RanksPart) -> str:
+    f = "infinite" if part.f is None else fmt.significant(part.f)
+    far, level = fmt.fixed(part.critical_difference, 2), fmt.percent(part.level)
+    chi_squared, df = fmt.significant(part.chi_squared), len(part.arms) - 1
+    return (
+        "Arms whose intervals do not overlap are further apart than Nemenyi's critical difference, "
+        f"{far} (level {level}). That all rank alike: Friedman's chi-squared {chi_squared}, "
+        f"corrected for ties, {df} degrees of freedom ({fmt.p_value(part.p)}); Iman and "
+        f"Davenport's F {f} ({fmt.p_value(part.p_of_f)}). Context, which decides nothing: how two "
+        "arms rank depends on which others are there."
+    )
 
 
 Values = Mapping[str, Sequence[float]]

@@ -11,10 +11,13 @@ from typing import Literal
 
 from repro.results.forms import named, refused
 from repro.results.log_runs import lines_of
-from repro.results.readings import STATE_COLUMNS, short, state_of
+from repro.results.readings import LOOP_WORDS, STATE_COLUMNS, short, state_of
 from repro.schema.cells import float_of
 
 KEPT = frozenset({"keep", "kept", "accept", "accepted", "improved", "merged", "best"})
+KNOWN = KEPT | LOOP_WORDS | {"reject", "rejected", "tentative", "repair", "skip"}
+"""The words that are read; all but those of KEPT say that an experiment was not kept."""
+
 NAMES = ("commit", "git_commit", "id", "run_id", "experiment", "exp", "name", "iteration")
 """Columns by which a reader finds an experiment, the surest first."""
 
@@ -37,7 +40,10 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
     ClaimError where the log has no such number, or does not say what was kept.
     """
     head, *rows = _cells(path)
-    status = next((head.index(each) for each in (*STATE_COLUMNS, "decision") if each in head), None)
+    small = [cell.casefold() for cell in head]
+    status = next(
+        (small.index(each) for each in (*STATE_COLUMNS, "decision") if each in small), None
+    )
     if status is None:
         mistake = f"no column says what became of an experiment: {named(head)}"
         expected = "a column `status` with keep, discard, crash"
@@ -46,7 +52,7 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
         mistake = f"no column is called '{short(measure)}': {named(head)}"
         advice = "name the number that the baseline and this log share: --measure NAME"
         raise refused(path, mistake, "the number of the baseline", advice)
-    place, name = head.index(measure), next((head.index(n) for n in NAMES if n in head), None)
+    place, name = head.index(measure), next((small.index(n) for n in NAMES if n in small), None)
     found = [
         _experiment(str(line) if name is None else row[name], row[place], row[status])
         for line, row in enumerate(rows, start=2)
@@ -56,6 +62,15 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
         line = next(n for n, row in enumerate(rows, start=2) if len(row) != len(head))
         mistake = f"row {line} has {len(rows[line - 2])} cells, and the header {len(head)}"
         raise refused(path, mistake, "as many in every row", "correct it")
+    if unread := [n for n, each in enumerate(found) if each.fate == "kept" and each.value is None]:
+        mistake = f"row {unread[0] + 2}: '{rows[unread[0]][place]}' was kept, and is not a number"
+        raise refused(path, mistake, "a number with a decimal point", "write it so")
+    words = [row[status] for row in rows]
+    unknown = [word for word in words if word.casefold() not in KNOWN and state_of(word) is None]
+    if unknown:
+        mistake = f"the status of some experiments is {named(list(dict.fromkeys(unknown)))}"
+        expected = "keep, discard, or the word of a crash"
+        raise refused(path, mistake, expected, "write one of these in its place")
     if not any(each.fate == "kept" for each in found):
         mistake = f"no experiment was kept: '{head[status]}' has {named(_words(rows, status))}"
         raise refused(path, mistake, f"one of {', '.join(sorted(KEPT))}", "correct the log")
@@ -72,14 +87,14 @@ def _cells(path: Path) -> list[list[str]]:
         rows = list(csv.reader(lines))
     if len(rows) < 2:
         raise refused(path, "it has no rows", "a header, and a row for each experiment", "check it")
-    head = [cell.strip().casefold() for cell in rows[0]]
+    head = [cell.strip() for cell in rows[0]]
     return [head, *([cell.strip() for cell in row] for row in rows[1:])]
 
 
 def _experiment(name: str, cell: str, status: str) -> Experiment:
     number = float_of(cell)
     value = number if number is not None and math.isfinite(number) else None
-    if status.casefold() in KEPT and value is not None:
+    if status.casefold() in KEPT:
         return Experiment(name, value, "kept")
     crashed = state_of(status) in ("diverged", "missing") or value is None
     return Experiment(name, None if crashed else value, "crashed" if crashed else "not kept")

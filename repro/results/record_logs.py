@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from repro.errors import printable
 from repro.files import leads_out, read_bytes
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
-from repro.results.log_runs import LARGEST, LOGS, LONGEST, pattern_of
+from repro.results.log_runs import LARGEST, LOGS
 from repro.results.run_values import FoundValue
 from repro.schema.cells import float_of
 from repro.schema.numbers import number_of
@@ -33,10 +34,23 @@ MOST_LOGS = 2_000
 SHOWN = 3
 """Names of logs that are left out; of more the number is said."""
 
+NO_LOGS = re.compile(r"(?i)requirements|readme|licen[cs]e|notes?\b|pip_?freeze|environment|summary")
+"""Beginnings of names of other text files; every log is a run, finished or not."""
+
+NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
+LEAST_ALIKE = 4
+"""Values that two logs share all along before they are taken for the log of one run."""
+
+_SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
+_SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{6,}|\d+")
+_TOKEN = re.compile(r"[^\s,;|)}\]\"'<]+(?:,\d+)?%?")
 _SOURCE_ENDS = re.compile(r"^={40,}[ \t]*\r?$", re.MULTILINE)
-_STEP = re.compile(r"(?<!\w)step[:= ]+(\d+)(?:/(\d+))?")
+_STEP = re.compile(
+    r"(?i)(?<![a-z])(?:global[_ ])?(?:steps?|iter(?:ation)?s?|it|epochs?)"
+    r"[\"']?[:= ]+(\d+)(?:/(\d+))?"
+)
 _SEED = re.compile(r"(?i)seed[_=-]?(\d+)")
-_COMMA = re.compile(r",\d")
 _DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 
@@ -50,16 +64,27 @@ class RecordHints:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """A value in a log: the words before it in its line, and the step that the line is of."""
+    """A value in a log: the words before it in its line, and the step that the line is of.
+
+    ``total`` is how many steps there were to be. Both are None where the line does not say.
+    """
 
     before: str
-    step: str
+    step: int | None
+    total: int | None
     value: float
 
     @property
     def at(self) -> str:
         """`at step 1670/1670`; the words before the number, where no step is said."""
-        return f"at step {self.step}" if self.step else f"after '{self.before}'"
+        if self.step is None:
+            return f"after '{self.before}'" if self.before else "at the end"
+        return f"at step {self.step}" + ("" if self.total is None else f"/{self.total}")
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether more steps were to come."""
+        return self.step is not None and self.total is not None and self.step < self.total
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,40 +101,52 @@ class Log:
 
 
 def is_record(path: Path) -> bool:
-    """Whether logs lie in a folder, or in folders right below it, and nothing else is asked."""
-    return path.is_dir() and bool(_logs(path) or _below(path))
+    """Whether a folder has logs, right in it or below, and no more files of results than these."""
+    if not path.is_dir():
+        return False
+    logs = _logs(path) or [each for below in _below(path).values() for each in below]
+    others = [each for each in path.glob("*") if each.suffix.lower() in (".json", ".csv", ".jsonl")]
+    return len(logs) > len(others)
 
 
 def read_record(path: Path, hints: RecordHints) -> FoundResults:
     """The runs of a record as one arm, which is called like its folder.
 
-    ClaimError where several programs, numbers or ends may be meant, or a log cannot be read.
+    A log without a value, or one that ended early, is a run that is missing; one that ends with
+    what is not finite has diverged. ClaimError where several programs, numbers or ends may be
+    meant, or a log cannot be read.
     """
     files, said = _chosen(path)
+    if hints.step is None:
+        _refuse_methods(path, files)
     names = (hints.measure,) if hints.measure else MEASURES
-    measure, logs, left = _measured(path, [_read(file, path, names) for file in files], names)
-    logs, copies = _once(logs)
-    said += [*left, *copies]
-    ends = {log.name: _end(log.values[measure], hints.step) for log in logs}
-    if without := [name for name, end in ends.items() if end is None]:
-        said.append(f"left out, without step {hints.step}: {_some(without)}")
-    found = {name: end for name, end in ends.items() if end is not None}
-    _refuse_apart(path, found, hints)
+    measure, logs = _measured(path, [_read(file, path, names) for file in files], names)
+    logs, copies = _once(logs, measure)
+    said += copies
+    ends = {log.name: _end(log.values.get(measure, []), hints.step) for log in logs}
+    if others := [name for name, end in ends.items() if end == "other"]:
+        said.append(f"left out, without step {hints.step}: {_some(others)}")
+    found = {name: end for name, end in ends.items() if end != "other"}
+    there = {name: end for name, end in found.items() if isinstance(end, Stand)}
+    if missing := [name for name, end in found.items() if end is None]:
+        said.append(f"missing, for they ended without a last '{measure}': {_some(missing)}")
+    _refuse_apart(path, there, hints)
     values = [
-        FoundValue(seed, end.value if math.isfinite(end.value) else None)
-        for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
+        _value(seed, end) for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
     ]
-    at = next(end.at for end in found.values())
     name = path.resolve().name
-    head = f"{number_of(len(values), 'log')} of {name}, the last '{measure}' of each, {at}"
-    shown = ", ".join(f"{end.value:.10g}" for end in found.values())
-    lines = [
-        head,
-        f"in the order of their names: {shown}",
-        *said,
-        *_programs([log for log in logs if log.name in found]),
-    ]
+    head = f"{number_of(len(values), 'log')} of {name}, the last '{measure}' of each"
+    at = next((f", {end.at}" for end in there.values()), "")
+    shown = ", ".join(f"{end.value:.10g}" for end in there.values())
+    lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
+    lines += _programs([log for log in logs if log.name in found])
     return FoundResults(path, {name: values}, measure, said=lines)
+
+
+def _value(seed: int, end: Stand | str | None) -> FoundValue:
+    if not isinstance(end, Stand):
+        return FoundValue(seed, None, missing=True)
+    return FoundValue(seed, end.value if math.isfinite(end.value) else None)
 
 
 # which logs
@@ -121,8 +158,9 @@ def _chosen(path: Path) -> tuple[list[Path], list[str]]:
     elsewhere = [f"{name} ({len(each)})" for name, each in below.items()]
     if logs:
         return logs, [f"not used, logs in folders below: {named(elsewhere)}"] if elsewhere else []
-    if all(len(each) == 1 for each in below.values()):
-        return [each for (each,) in below.values()], []
+    numbered = all(any(map(str.isdigit, name)) for name in below)
+    if numbered and all(len(each) == 1 for each in below.values()):
+        return [each for (each,) in below.values()], [f"a log in each of {len(below)} folders"]
     if len(below) == 1:
         ((name, only),) = below.items()
         return only, [f"the logs lie in {name}"]
@@ -133,11 +171,22 @@ def _chosen(path: Path) -> tuple[list[Path], list[str]]:
 
 def _logs(folder: Path) -> list[Path]:
     files = (each for each in folder.iterdir() if each.suffix.lower() in LOGS and each.is_file())
-    found = sorted(each for each in files if not each.name.startswith("."))
+    shown = (each for each in files if not each.name.startswith("."))
+    found = sorted(each for each in shown if not NO_LOGS.match(each.stem))
     if len(found) > MOST_LOGS:
         mistake = f"more than {MOST_LOGS:,} logs"
         raise refused(folder, mistake, "the logs of one record", "name the folder of one record")
     return found
+
+
+def _refuse_methods(path: Path, files: Sequence[Path]) -> None:
+    """ClaimError where words in the names of logs tell groups of several apart."""
+    words = Counter(_UUID.sub("", file.stem).strip("_-. ") for file in files)
+    several = [f"{word or 'no word'} ({count})" for word, count in words.items() if count > 1]
+    if len(several) > 1:
+        mistake = f"words in the names of its logs tell them apart: {', '.join(several[:SHOWN])}"
+        advice = "put the logs of each into a folder, and name one of them"
+        raise refused(path, mistake, "the logs of one program", advice)
 
 
 def _below(path: Path) -> Mapping[str, list[Path]]:
@@ -157,7 +206,8 @@ def _read(file: Path, path: Path, names: Sequence[str]) -> Log:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(file, mistake, "a log", "check the file") from None
     end = _SOURCE_ENDS.search(text)
-    source = "" if end is None else _digest(text[: end.start()])
+    end = end if end is not None and _SOURCE.search(text, 0, end.start()) else None
+    source = "" if end is None else _digest(_SEED_SET.sub(r"\1", text[: end.start()]))
     lines = text[0 if end is None else end.end() :].splitlines()
     values = {name: [*_stands(file, lines, name)] for name in names if name in text}
     return Log(file.relative_to(path).as_posix(), values, _digest(text), source)
@@ -168,63 +218,89 @@ def _digest(text: str) -> str:
 
 
 def _stands(file: Path, lines: Iterable[str], name: str) -> Iterator[Stand]:
-    """The values of a number, in their order; ClaimError for one with a decimal comma."""
-    sought = re.compile(pattern_of(name, "value"))
+    """The values of a number, in their order; ClaimError for one that cannot be read."""
+    sought = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)[\"']*[ \t]*[:=| \t]+[\"'(]*(?=\S)")
     for line in lines:
-        if name not in line or len(line) > LONGEST or not (found := sought.search(line)):
+        if name not in line or not (found := sought.search(line)):
             continue
-        before, value = line[: found.start()], found["value"]
-        if value.isdigit() and _COMMA.match(line[found.end() :]):
-            mistake = f"a decimal comma may stand in '{line[found.start() :][:40]}'"
-            raise refused(file, mistake, f"'{name}' with a decimal point", "write it so")
-        if (number := float_of(value)) is not None:
-            step = _STEP.search(before)
-            said = "" if step is None else "/".join(filter(None, step.groups()))
-            yield Stand(" ".join(_DIGITS.sub("#", before).split()), said, number)
+        token = _TOKEN.match(line, found.end())
+        text = "" if token is None else token[0].rstrip(".:")
+        number = float_of(text)
+        if number is None:
+            if "{" in text:  # a line of source
+                continue
+            if any(map(str.isdigit, text)) or text.casefold() in NO_VALUE:
+                mistake = f"no number can be read in '{line[found.start() :][:40]}'"
+                raise refused(file, mistake, f"'{name}' as in `{name}:3.2776`", "write it so")
+            continue
+        step = _STEP.search(line)
+        at, total = (None, None) if step is None else step.groups()
+        words = " ".join(_DIGITS.sub("#", line[: found.start()]).split())
+        yield Stand(words, _whole(at), _whole(total), number)
+
+
+def _whole(text: str | None) -> int | None:
+    return None if text is None else int(text)
 
 
 # which number
 
 
-def _measured(
-    path: Path, logs: Sequence[Log], names: Sequence[str]
-) -> tuple[str, list[Log], list[str]]:
-    """The number of the record, the logs that have it, and what is said of the others."""
-    having = {name: [log for log in logs if log.values.get(name)] for name in names}
-    most = max(map(len, having.values()))
-    found = [name for name, each in having.items() if each and len(each) == most]
+def _measured(path: Path, logs: Sequence[Log], names: Sequence[str]) -> tuple[str, Sequence[Log]]:
+    """The number of the record; all its logs, those without it too."""
+    having = {name: sum(bool(log.values.get(name)) for log in logs) for name in names}
+    most = max(having.values(), default=0)
+    found = [name for name, count in having.items() if count == most and count]
     if not found:
         mistake = f"in none of its logs stands a number called {' or '.join(names)}"
-        advice = "name another: --measure NAME"
+        below = ", ".join(f"{name} ({len(each)})" for name, each in _below(path).items())
+        advice = "name another: --measure NAME" + (
+            f"; or one of its folders: {below}" * bool(below)
+        )
         raise refused(path, mistake, "a line such as `val_loss:3.2776` in each", advice)
     if len(found) > 1:
         mistake = f"several numbers stand in its logs: {', '.join(found)}"
         raise refused(path, mistake, "one of them", f"name it, as in --measure {found[-1]}")
-    (measure,) = found
-    left = [log.name for log in logs if log not in having[measure]]
-    said = [f"left out, without a '{measure}': {_some(left)}"] if left else []
-    return measure, having[measure], said
+    return found[0], logs
 
 
-def _once(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
-    """The logs without the copies, and what is said of these; a name with a seed stays."""
-    first: dict[str, Log] = {}
+def _once(logs: Sequence[Log], measure: str) -> tuple[list[Log], list[str]]:
+    """The logs without those of a run that is there already; a name with a seed stays."""
+    first: dict[object, Log] = {}
+
+    def mark(log: Log) -> object:
+        stands = [(each.step, each.value) for each in log.values.get(measure, [])]
+        return tuple(stands) if len(stands) >= LEAST_ALIKE else log.digest
+
     for log in sorted(logs, key=lambda log: (_SEED.search(log.name) is None, log.name)):
-        first.setdefault(log.digest, log)
-    copies = [log for log in logs if first[log.digest] is not log]
-    said = [f"left out: {log.name} is a copy of {first[log.digest].name}" for log in copies]
+        first.setdefault(mark(log), log)
+    copies = [log for log in logs if first[mark(log)] is not log]
+    said = [f"left out: {log.name} repeats {first[mark(log)].name}" for log in copies]
+    if len(said) > SHOWN:
+        said = [f"left out, for they repeat others: {_some([log.name for log in copies])}"]
     return [log for log in logs if log not in copies], said
 
 
 # which value
 
 
-def _end(stands: Sequence[Stand], step: int | None) -> Stand | None:
-    """The last value, or the last at a step; None where the log has none there."""
+def _end(stands: Sequence[Stand], step: int | None) -> Stand | Literal["other"] | None:
+    """The last value, or the last at a step; None where the run ended before its last one.
+
+    "other" where it is the log of a run that was to end at another step, and did.
+    """
+    if not stands:
+        return None
+    last = stands[-1]
+    if not math.isfinite(last.value):
+        return last
     if step is None:
-        return stands[-1]
-    at = [stand for stand in stands if stand.step.partition("/")[0] == str(step)]
-    return at[-1] if at else None
+        return None if last.ended_early else last
+    at = [stand for stand in stands if stand.step == step]
+    if at:
+        return at[-1]
+    early = last.step is None or (last.step < step and last.total in (None, step))
+    return None if early or last.ended_early else "other"
 
 
 def _refuse_apart(path: Path, ends: Mapping[str, Stand], hints: RecordHints) -> None:
@@ -234,14 +310,15 @@ def _refuse_apart(path: Path, ends: Mapping[str, Stand], hints: RecordHints) -> 
         raise refused(
             path, mistake, "a step that is in the logs", "leave out --step, or correct it"
         )
-    counts = Counter(end.at for end in ends.values())
-    if len(counts) == 1:
+    finite = {name: end for name, end in ends.items() if math.isfinite(end.value)}
+    counts = Counter(end.at for end in finite.values())
+    if len(counts) < 2:
         return
     most = counts.most_common(1)[0][0]
-    others = [name for name, end in ends.items() if end.at != most]
+    others = [name for name, end in finite.items() if end.at != most]
     said = ", ".join(f"{at} in {number_of(count, 'log')}" for at, count in counts.items())
-    steps = all(end.step for end in ends.values())
-    first = next(iter(ends.values())).step.partition("/")[0]
+    steps = all(end.step is not None for end in finite.values())
+    first = next(iter(finite.values())).step
     advice = f"put the logs of another program into another folder: {_some(others)}"
     if steps and hints.step is None:
         advice = f"say which step counts, as in --step {first}, or {advice}"
@@ -266,8 +343,10 @@ def _programs(logs: Sequence[Log]) -> Iterator[str]:
     """What is said where the logs hold the sources of several programs."""
     sources = Counter(log.source for log in logs if log.source)
     if len(sources) > 1:
-        counts = " + ".join(str(count) for _, count in sources.most_common())
-        yield f"not one program: the logs hold {len(sources)} different sources ({counts} logs)"
+        counts = " + ".join(str(count) for _, count in sources.most_common()[:SHOWN])
+        more = "" if len(sources) <= SHOWN else " ..."
+        said = f"{len(sources)} different sources ({counts}{more} logs)"
+        yield f"not one program: the logs hold {said}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -39,8 +39,8 @@ WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 WHAT: Mapping[str, str] = {
     "item": "episodes, trials and questions are parts of what was run, and no test over them is "
     "here yet",
-    "fold": "folds share their training data and are not independent runs, and no test over them "
-    "is here yet",
+    "fold": "folds share their training data and are not independent runs; a claim counts them as "
+    "such by `folds` in a paired `difference`",
 }
 """Why rows of such a role are not counted."""
 

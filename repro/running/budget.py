@@ -87,7 +87,7 @@ def seconds_taken(store: RunStore, key: str) -> float:
 
 def seconds_of(text: str) -> float:
     """The seconds of `2h`, `90min`, `1h30m` or `45s`. ClaimError for anything else."""
-    parts = re.findall(r"([0-9]+(?:\.[0-9]+)?) ?(h|min|m|s)", text)
+    parts = re.findall(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(h|min|m|s)", text)
     if (
         not parts
         or not any(float(n) for n, _ in parts)

@@ -321,7 +321,7 @@ class DaskEngine(Engine):
             training = task.runs[0].run.training
             needs = {"GPU": float(trainer_of(training).gpus(training, task.device))}
             if any("MEMORY" in each.resources for each in self._offers):
-                needs["MEMORY"] = task_memory(task.runs)
+                needs["MEMORY"] = task_memory(task.runs, task.device)
         needs = {name: amount for name, amount in needs.items() if amount}
         if lack := lack_of(self._offers, needs):
             self._say(f"{lack}: waiting for one")

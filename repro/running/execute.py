@@ -222,7 +222,8 @@ def _pool(options: RunOptions, todo: Sequence[PlannedRun], tell: Callable[[str],
         return Pool(remote, remote.at_once, remote.device, shared=False)
     device = resolve_device(options.device, tell)
     gpus = gpus_to_share_out(todo, device) if engine.takes_gpus else ()
-    needs, gpu_count = [task_memory([planned]) for planned in todo], max(1, len(gpus))
+    needs = [task_memory([planned], device) for planned in todo]
+    gpu_count = max(1, len(gpus))
     several = options.engine != "batched" and engine.takes_gpus
     on_each = processes_on_a_gpu(device, needs, gpu_count) if several else 1
     size = pool_size(

@@ -14,7 +14,7 @@ from repro.running.plan import remaining
 from repro.store.run_store import RunStore
 from repro.trainers.devices import free_on_gpus, shared_by_mps, visible_gpus
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import PROCESS_MEMORY, Device, memory, replicate_memory, trainer_of
+from repro.trainers.trainer import Device, memory, replicate_memory, trainer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def _batched(
 
 
 def _choice(group: Group, engine: str, pool: Pool, available: float) -> Choice:
-    together = group.together(pool.at_once, available)
+    together = group.together(pool.at_once, available, pool.device)
     if engine != "batched" and together == 1:
         why = _why(engine, "no replicates that could be trained as one model")
         return Choice("processes", 1, pool.at_once, why)
@@ -186,17 +186,18 @@ class Group:
 
     runs: tuple[PlannedRun, ...]
 
-    def together(self, at_once: int, available: float) -> int:
+    def together(self, at_once: int, available: float, device: Device = "cpu") -> int:
         """Replicates in a model: as many as ``at_once`` tasks may have, in equal parts.
 
         ``available`` is in bytes, for each of the tasks. 1 where the trainer trains replicates in
         turn in any case.
         """
         training = self.runs[0].run.training
-        if not trainer_of(training).batched(training):
+        trainer = trainer_of(training)
+        if not trainer.batched(training):
             return 1
-        each = replicate_memory(training)
-        room = max(0.0, available - PROCESS_MEMORY) / each
+        room = max(0.0, available - trainer.process_memory(training, device))
+        room /= replicate_memory(training)
         most = max(1, int(min(room, MOST_TOGETHER)))
         parts = max(-(-len(self.runs) // most), min(at_once, len(self.runs)))
         return -(-len(self.runs) // parts)
@@ -222,9 +223,11 @@ def grouped(
     return [Group(tuple(each)) for each in found.values()], trained
 
 
-def task_memory(runs: Sequence[PlannedRun]) -> float:
+def task_memory(runs: Sequence[PlannedRun], device: Device = "cpu") -> float:
     """Bytes that a process needs to train these runs as one model, and then to measure each."""
-    trained = PROCESS_MEMORY + len(runs) * replicate_memory(runs[0].run.training)
+    training = runs[0].run.training
+    process = trainer_of(training).process_memory(training, device)
+    trained = process + len(runs) * replicate_memory(training)
     return max(trained, *(memory(each) for each in runs))
 
 

@@ -17,7 +17,7 @@ from repro.store.run_store import RunStore
 from repro.trainers.measurement import MeasurementByCode
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
-from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost, trainer_of
+from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost, run_cores, trainer_of
 
 State = Literal["complete", "missing", "damaged"]
 
@@ -51,13 +51,17 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Distinct runs. ``rate`` is in floating-point operations a second, of each worker."""
+    """Distinct runs. ``rate`` is in floating-point operations a second, of each worker.
+
+    ``gpu`` is the kind of GPU that each worker is; else it is a CPU core, or a process that may
+    keep several busy where so many were ``asked`` for.
+    """
 
     runs: tuple[Planned, ...]
     rate: float
     workers: int
     gpu: str = ""
-    """The kind of GPU that each worker is; else it is a CPU core."""
+    asked: bool = False
 
     @property
     def missing(self) -> tuple[PlannedRun, ...]:
@@ -78,8 +82,33 @@ class Plan:
     @property
     def seconds(self) -> float:
         """Very rough time for what is missing: the longest run, or all shared by the workers."""
-        each = [self.seconds_of(run) for run in self.runs]
-        return max(max(each, default=0.0), sum(each) / self.workers)
+        longest = max(map(self.seconds_of, self.runs), default=0.0)
+        return max(longest, sum(map(self.share, self.runs)))
+
+    def share(self, run: Planned) -> float:
+        """The seconds that a run adds to the time of all, by how many like it run at a time."""
+        taken = self.taken(run)
+        if not taken:  # of GPUs; then by its cores
+            at_once = cores() // run_cores(run.planned.run.training)
+        else:
+            at_once = self.workers if self.asked else self.workers // taken
+        return self.seconds_of(run) / max(1, at_once)
+
+    def taken(self, run: Planned) -> int:
+        """How many GPUs or cores a run takes."""
+        training = run.planned.run.training
+        return trainer_of(training).gpus(training, "cuda") if self.gpu else run_cores(training)
+
+    @property
+    def program_gpus(self) -> int:
+        """The most GPUs that a missing run takes for itself; 0 where runs share them."""
+        each = [(trainer_of(t), t) for t in (planned.run.training for planned in self.missing)]
+        return max((of.gpus(t, "cuda") for of, t in each if of.own_gpus), default=0)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the time of a missing run is counted in operations, and not stated."""
+        return any(not trainer_of(p.run.training).cost_is_time for p in self.missing)
 
     def seconds_of(self, run: Planned) -> float:
         """What one worker takes; the time of a program is a stated one."""
@@ -88,19 +117,35 @@ class Plan:
 
     @property
     def worker_hours(self) -> float:
-        """What all of it takes of workers."""
-        return sum(map(self.seconds_of, self.runs)) / 3600
+        """Hours of a GPU or core, in all: a run that takes four for an hour takes four hours."""
+        return sum(self.seconds_of(run) * self.taken(run) for run in self.runs) / 3600
 
-    def on_gpus(self, name: str, count: int) -> Plan:
-        """The same on so many GPUs of a kind, as a driver or a user names it. DataError."""
-        words = name.upper().replace("-", " ")
-        gpu = next((g for g in GPU_TERAFLOPS if re.search(rf"(?<!\w){g}(?!\w)", words)), None)
-        if gpu is None:
+    def on_gpus(self, name: str, count: int | None = None) -> Plan:
+        """The same on GPUs of a kind, as a driver or a user names it; as few as will do.
+
+        DataError for a kind of unknown speed, unless every time is a stated one, and where they
+        are too few.
+        """
+        gpu = gpu_kind(name)
+        if gpu is None and self.counted:
             raise DataError(
                 f"GPU '{name}': its speed is not known\n  expected: {', '.join(GPU_TERAFLOPS)}\n"
                 "  to do: name the one that is most like it with --gpu"
             )
-        return replace(self, rate=GPU_SHARE * GPU_TERAFLOPS[gpu] * 1e12, workers=count, gpu=gpu)
+        least = max(1, self.program_gpus)
+        if count is not None and count < least:
+            raise DataError(
+                f"--workers {count}: a run takes {least} GPUs\n  expected: as many GPUs, or more\n"
+                "  to do: give more workers, or declare fewer GPUs in `resources`"
+            )
+        rate = GPU_SHARE * GPU_TERAFLOPS[gpu] * 1e12 if gpu else self.rate
+        return replace(self, rate=rate, workers=count or least, gpu=gpu or name, asked=False)
+
+
+def gpu_kind(name: str) -> str | None:
+    """The kind that a driver or a user names; None for one whose speed is not known."""
+    words = name.upper().replace("-", " ")
+    return next((g for g in GPU_TERAFLOPS if re.search(rf"(?<!\w){g}(?!\w)", words)), None)
 
 
 def proofs(runs: Iterable[RunSpec]) -> set[str]:
@@ -115,7 +160,7 @@ def make_plan(runs: Iterable[PlannedRun], store: RunStore, *, workers: int | Non
         planned = tuple(
             Planned(each, *_state(store, key, each, index)) for key, each in _by_key(runs).items()
         )
-    return Plan(planned, FLOPS_PER_CORE, workers or cores())
+    return Plan(planned, FLOPS_PER_CORE, workers or cores(), asked=workers is not None)
 
 
 def _state(store: RunStore, key: str, planned: PlannedRun, index: RunIndex) -> tuple[State, float]:

@@ -436,8 +436,8 @@ class Claim(Spec):
         return {key: each.of_arm(arm) for key, each in having}
 
     def tasks(self, arm: str) -> tuple[str, ...]:
-        """The tasks over which anything is expected of an arm."""
-        reading = (each for each in self.expectations if arm in each.of)
+        """The tasks over which anything is expected of an arm, or of any where nothing is."""
+        reading = [each for each in self.expectations if arm in each.of] or self.expectations
         return tuple(dict.fromkeys(task for each in reading for task in kind_of(each).tasks(each)))
 
     def runs(self) -> tuple[PlannedRun, ...]:

@@ -25,6 +25,7 @@ from repro.stats.random_effects import (
     MetaAnalysisResult,
     hartung_knapp,
     heterogeneity,
+    signs_of,
     within_tasks,
 )
 from repro.stats.records import ROUND_OFF, Interval, Sample, check_alpha, levelled, match
@@ -234,6 +235,7 @@ def meta_analysis_over_seeds(
         tasks=k,
         runs=((crossed.n[0],) * 2, (crossed.n[1],) * 2),
         parts=dict(zip(crossed.tasks, map(float, effects), strict=True)),
+        signs=signs_of(effects, ROUND_OFF * largest),
     )
 
 

@@ -56,7 +56,7 @@ NAMES = {
     "within mean": "The prediction interval of a mean",
     "within mean one-sided": "The one-sided prediction limit of a mean",
     "within nights": "The prediction interval over thirty nights",
-    "within tolerance": "The limit of tolerance (references for which it fails)",
+    "within tolerance": "The limit of tolerance",
     "levene": "Levene's test of scatter",
     "levene paired": "Levene's test of scatter within pairs",
     "f": "The F-test of variances",
@@ -93,6 +93,8 @@ NAMES = {
     "at least kendall": "A lower bound on the size of Kendall's correlation",
     "meta_analysis": "Random effects of tasks with equal weights",
     "meta_analysis inverse variance": "Random effects of tasks by Hartung and Knapp",
+    "meta_analysis wilcoxon": "Wilcoxon's signed-rank test of the effects of tasks",
+    "meta_analysis sign": "The sign test of the effects of tasks",
     "meta_analysis by seed": "Random effects of tasks and of seeds",
     "over_tasks improvement by seed": "Welch's test of mean ranks over tasks",
     "over_tasks iqm": "The test of interquartile means over tasks",
@@ -313,6 +315,8 @@ def _worst(test: str, designs: Sequence[CellDesign]) -> MeasuredRate | None:
 
 def _errs(cell: MeasuredRate) -> str:
     rate, level = 100 * cell.rate, 100 * cell.level
+    if cell.test == "within tolerance":
+        return f"fails for {rate:.1f} % of references instead of {level:.2g} % (measured)"
     return f"errs in {rate:.1f} % of cases instead of {level:.2g} % (measured)"
 
 

@@ -16,7 +16,7 @@ in 31 % (normal values, simulated; Brown and Forsythe's test: 3 and 2 %, at most
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
@@ -26,14 +26,18 @@ from scipy.optimize import brentq
 from scipy.special import fdtrc, stdtrit
 
 from repro.errors import ClaimError
+from repro.stats.coefficients import POWER_SEED
 from repro.stats.contrast import Contrast
+from repro.stats.data_sets import ByOrder, OrderedEffects, surely_above
 from repro.stats.planning import PlannedTest
 from repro.stats.power import PairedDesign, power_above, power_equivalence
 from repro.stats.records import ROUND_OFF, Interval, Sample, TestResult, check_alpha
+from repro.stats.simulated import DRAWS, frequency
 from repro.stats.task_aggregates import Region, Runs, matched_tasks, p_of_region
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Weights: TypeAlias = Literal["equal", "inverse_variance"]
+TestOfEffects: TypeAlias = Literal["t"] | ByOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ class MetaAnalysisResult(TestResult):
     """``prediction`` is where the effect of another task lies, at the level of the interval.
 
     ``heterogeneity`` is absent where the runs of some task do not vary. ``tasks`` is their number,
-    ``runs`` the fewest and the most of a task, by arm; ``parts`` are the effects by task.
+    ``runs`` the fewest and the most of a task, by arm; ``parts`` are the effects by task, and
+    ``signs`` in how many of them A is above B, equal to it, and below.
     """
 
     prediction: Interval
@@ -73,6 +78,7 @@ class MetaAnalysisResult(TestResult):
     tasks: int
     runs: tuple[tuple[int, int], ...]
     parts: Mapping[str, float]
+    signs: tuple[int, int, int]
 
 
 def meta_analysis(
@@ -81,9 +87,14 @@ def meta_analysis(
     *,
     region: Region,
     weights: Weights = "equal",
+    test: TestOfEffects = "t",
     alpha: float = 0.05,
 ) -> MetaAnalysisResult:
     """A against B over the tasks of both: does the mean effect of such tasks lie within ``region``?
+
+    With one run per task and equal weights, Student's t of the effects is the paired t-test over
+    tasks. ``test``: or Wilcoxon's signed ranks, or signs, of the effects (``OrderedEffects``), for
+    their median in place of the mean; both have equal weights.
 
     ``p`` is the larger of the one-sided p-values, ``p_opposite`` the smaller one of *beyond a
     limit*; both intervals have level ``1 - 2 alpha``. With equal weights the prediction is that of
@@ -91,36 +102,56 @@ def meta_analysis(
     normal with one variance; else of its true effect, by Higgins, Thompson & Spiegelhalter (2009).
 
     ``ClaimError`` for arms of different tasks, fewer than three tasks, effects that are all the
-    same, and, for ``inverse_variance``, a task whose runs have no variance.
+    same, and, for ``inverse_variance``, a task whose runs have no variance; for ranks and signs
+    where effects of one sign could not reach ``alpha``.
     """
     check_alpha(alpha)
     fewest = 2 if weights == "inverse_variance" else 1
     names, first, second = matched_tasks(a, b, fewest=fewest)
     effects = np.array([x.mean() - y.mean() for x, y in zip(first, second, strict=True)])
     within = within_tasks(first, second)
-    shares, tau_squared = _weighed(weights, effects, within)
     largest = max(float(np.abs(runs).max()) for runs in (*first, *second))
-    contrast = hartung_knapp(effects, shares, largest=largest)
-    p, p_opposite = p_of_region(contrast.p_greater, contrast.p_less, region)
-    level = 1 - 2 * alpha
+    level, near = 1 - 2 * alpha, ROUND_OFF * largest
+    found: Contrast | OrderedEffects
+    if test == "t":
+        shares, tau_squared = _weighed(weights, effects, within)
+        found = hartung_knapp(effects, shares, largest=largest)
+        prediction = _prediction(found, tau_squared, level)
+    else:
+        found = OrderedEffects(tuple(map(float, effects)), test, near)
+        prediction = found.prediction(level)
+    p, p_opposite = p_of_region(found.p_greater, found.p_less, region)
     return MetaAnalysisResult(
-        test="meta_analysis" if weights == "equal" else "meta_analysis inverse variance",
-        effect=contrast.effect,
+        test=_name(weights, test),
+        effect=found.effect,
         alpha=alpha,
         n=tuple(min(map(len, runs)) for runs in (first, second)),
-        interval=contrast.interval(level),
+        interval=found.interval(level),
         p=p,
         p_opposite=p_opposite,
-        se=contrast.se,
-        df=contrast.df,
+        se=found.se,
+        df=found.df,
         low=region[0],
         high=region[1],
-        prediction=_prediction(contrast, tau_squared, level),
+        prediction=prediction,
         heterogeneity=None if within is None else heterogeneity(effects, *within),
         tasks=len(names),
         runs=tuple((min(map(len, runs)), max(map(len, runs))) for runs in (first, second)),
         parts=dict(zip(names, map(float, effects), strict=True)),
+        signs=signs_of(effects, near),
     )
+
+
+def _name(weights: Weights, test: TestOfEffects) -> str:
+    if test != "t":
+        return f"meta_analysis {test}"
+    return "meta_analysis" if weights == "equal" else "meta_analysis inverse variance"
+
+
+def signs_of(effects: Array, near: float) -> tuple[int, int, int]:
+    """How many effects are above 0, equal to it up to ``near``, and below."""
+    above, below = int(np.sum(effects > near)), int(np.sum(effects < -near))
+    return above, len(effects) - above - below, below
 
 
 def _weighed(weights: Weights, effects: Array, within: Within | None) -> tuple[Array, float | None]:
@@ -234,10 +265,12 @@ def _prediction(contrast: Contrast, tau_squared: float | None, level: float) -> 
 class PlannedMetaAnalysis(PlannedTest):
     """A mean effect of ``tasks`` drawn by chance, above ``low``, below ``high``, or between both.
 
-    ``sd`` is that of the effects over tasks, as they are measured with ``n`` runs each.
+    ``sd`` is that of the effects over tasks, as they are measured with ``n`` runs each. The power
+    of ``test`` by ranks or signs is simulated, of normal effects.
     """
 
     tasks: int = 3
+    test: TestOfEffects = "t"
 
     name: ClassVar[str] = "a mean effect over tasks"
 
@@ -245,8 +278,37 @@ class PlannedMetaAnalysis(PlannedTest):
     def claims_smallness(self) -> bool:
         return self.high is not None or self.least < 0
 
+    @property
+    def spread(self) -> float:
+        """That of the effects; one run per task is enough. ``ClaimError`` where none is given."""
+        return self.sd[0] if self.sd else self.arms.sd_a
+
+    @property
+    def decide(self) -> Callable[[Array, Array, float], npt.NDArray[np.bool_]] | None:
+        """Effects (draws, tasks) -> do they lie within the region, one-sided?"""
+        test = self.test
+        if test == "t":
+            return None
+
+        def decide(effects: Array, limits: Array, alpha: float) -> npt.NDArray[np.bool_]:
+            del limits
+            inside = surely_above(test, effects - self.least, alpha)
+            if self.high is not None:
+                inside &= surely_above(test, self.high - effects, alpha)
+            return inside
+
+        return decide
+
+    def simulated(
+        self, decide: Callable[[Array, Array, float], npt.NDArray[np.bool_]]
+    ) -> tuple[float, float]:
+        """The power by simulation, and its Monte Carlo standard error."""
+        noise = np.random.default_rng(POWER_SEED).standard_normal((DRAWS, self.tasks))
+        effects = self.truth + self.spread * noise
+        return frequency(decide(effects, np.zeros_like(effects), self.alpha))
+
     def computed(self) -> float:
-        design = PairedDesign(self.arms.sd_a, self.tasks, self.alpha)
+        design = PairedDesign(self.spread, self.tasks, self.alpha)
         if self.high is None:
             return power_above(design, self.truth, self.least)
         return power_equivalence(design, self.truth, low=self.least, high=self.high)
@@ -259,9 +321,12 @@ class PlannedMetaAnalysis(PlannedTest):
     def detected(self, size: float) -> float | None:
         return size
 
+    def surest(self) -> tuple[float, str] | None:
+        return None if self.test == "t" else (0.5**self.tasks, "the p of effects of one sign")
+
     def refused(self) -> str:
         """Never for its runs: the tasks say how effects vary."""
-        return ""
+        return self.beyond_reach()
 
     def seeds(self, power: float) -> int | None:
         """None: the scatter of the effects is planned, and more runs do not change it."""

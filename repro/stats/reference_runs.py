@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from scipy.special import chdtri, nctdtrinc, nctdtrit, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtri, fdtrc, nctdtrinc, nctdtrit, ndtr, ndtri, stdtr, stdtrit
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast
@@ -28,7 +28,15 @@ from repro.stats.power import (
     power_equivalence,
     smallest_size,
 )
-from repro.stats.records import Alternative, Arm, Interval, TestResult, check_alpha, summarise
+from repro.stats.records import (
+    Alternative,
+    Arm,
+    Interval,
+    Summary,
+    TestResult,
+    check_alpha,
+    summarise,
+)
 
 BadSide: TypeAlias = Literal["both", "higher", "lower"]
 """On which side of the reference a run is bad."""
@@ -38,6 +46,9 @@ LEAST_OF_REFERENCE = 3
 
 MONTH = 30
 """Nights of a month, over which false alarms are counted."""
+
+SCATTER = 0.001
+"""The p of an F-test below which new runs scatter more than a reference, and confirm nothing."""
 
 ONE_IN_TEN = 0.9
 """The share of references of which a rate of false alarms is not exceeded."""
@@ -168,11 +179,16 @@ MEASURED_AS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithinResult(TestResult):
-    """``reference`` is its mean and ``sd`` its standard deviation; ``watch`` how it was used."""
+    """``reference`` is its mean and ``sd`` its standard deviation; ``watch`` how it was used.
+
+    ``wider`` is how many times as much new runs scatter, where it is refuted that they scatter as
+    the reference does.
+    """
 
     reference: float
     sd: float
     watch: ReferenceUse
+    wider: float | None = None
 
     @property
     def missed(self) -> float:
@@ -211,8 +227,9 @@ def within(
     ``effect`` is new minus reference, in the units of the arms; the interval holds the shift of
     new runs, and leaves 0 out exactly where the new mean is outside. ``p_opposite`` is that of no
     shift, small outside; ``p`` that of a shift of ``margin`` or more on the bad side, small where
-    the whole interval lies within it, and 1 without a margin: being inside confirms nothing. Both
-    are comparable with ``alpha``, that of all ``nights`` together.
+    the whole interval lies within it. It is 1 outside, without a margin, as being inside confirms
+    nothing, and for new runs that scatter more than the reference (F-test at ``SCATTER``). Both
+    are comparable with ``alpha``, that of all ``nights``.
 
     ``ClaimError`` as of ``ReferenceUse``, for a reference without standard deviation or with
     equal runs, and a margin not above 0.
@@ -224,40 +241,51 @@ def within(
     if margin is not None and not margin > 0:
         raise ClaimError(f"a margin lies above 0, not at {margin}")
     contrast = Contrast(first.mean - second.mean, second.spread * watch.unit, second.n - 1)
-    reach = watch.reach * second.spread
-    level = 1 - 2 * alpha / watch.sides / nights
-    alternatives: dict[BadSide, Alternative] = {
-        "both": "two-sided",
-        "higher": "greater",
-        "lower": "less",
-    }
     low = None if margin is None or side == "higher" else -margin
     high = None if margin is None or side == "lower" else margin
+    distance, reach = contrast.effect / second.spread, watch.reach * second.spread
+    p_outside, wider = _p_outside(watch, distance), _wider(first, second)
+    p_within = _p_within(watch, distance, low, high, second.spread)
     return WithinResult(
         test="within",
         effect=contrast.effect,
         alpha=alpha,
         n=(first.n, second.n),
-        interval=Interval(contrast.effect - reach, contrast.effect + reach, level),
-        p=_p_within(watch, contrast.effect / second.spread, low, high, second.spread),
-        p_opposite=_p_outside(watch, contrast.effect / second.spread),
+        interval=Interval(contrast.effect - reach, contrast.effect + reach, 1 - 2 * watch.tail),
+        p=1.0 if p_outside <= alpha or wider else p_within,
+        p_opposite=p_outside,
         statistic=contrast.statistic(),
         df=contrast.df,
         se=contrast.se,
         low=low,
         high=high,
-        alternative=alternatives[side],
+        alternative=ALTERNATIVES[side],
         reference=second.mean,
         sd=second.spread,
         watch=watch,
+        wider=wider,
     )
 
+
+ALTERNATIVES: dict[BadSide, Alternative] = {
+    "both": "two-sided",
+    "higher": "greater",
+    "lower": "less",
+}
 
 EQUAL = (
     "all {} runs of the reference are {:.9g}, which says nothing of how far from them another may "
     "lie; write more digits, or claim a bound"
 )
 """Why runs that agree give no interval."""
+
+
+def _wider(new: Summary, reference: Summary) -> float | None:
+    """How many times as much new runs scatter, where an F-test says that it is more."""
+    if new.sd is None or new.n == 1:
+        return None
+    ratio = new.sd / reference.spread
+    return ratio if fdtrc(new.n - 1, reference.n - 1, ratio**2) <= SCATTER else None
 
 
 def _p_outside(watch: ReferenceUse, distance: float) -> float:
@@ -295,9 +323,9 @@ class NewRunsDesign(PairedDesign):
 class PlannedWithin(PlannedTest):
     """New runs against a reference; ``n`` has the new ones first, and those of the reference.
 
-    With ``low`` or ``high``, the margins, the power is that of an interval within them. Without,
-    it is that of a shift of ``effect`` found outside. ``alpha`` is that of one side, see
-    ``ReferenceUse.tail``; ``sd`` is that of a run.
+    With ``low`` or ``high``, the margins (as far from 0 as each other), the power is that of an
+    interval within them, and no shift found. Without, it is that of a shift of ``effect`` found.
+    ``alpha`` is that of one side, see ``ReferenceUse.tail``; ``sd`` is that of a run.
     """
 
     name: ClassVar[str] = "a new run within a reference"
@@ -333,11 +361,24 @@ class PlannedWithin(PlannedTest):
         return size
 
     def computed(self) -> float:
+        if not self.within_margin:
+            return power_above(self.design, self.truth, 0.0)
+        margin = self.high if self.high is not None else -(self.low or 0.0)
+        truth = self.truth if self.high is not None else -self.truth
         if self.low is not None and self.high is not None:
-            return power_equivalence(self.design, self.truth, low=self.low, high=self.high)
-        if self.high is not None:
-            return power_above(self.design, self.high, self.truth)
-        return power_above(self.design, self.truth, self.low or 0.0)
+            within_it = power_equivalence(self.design, truth, low=-margin, high=margin)
+        else:
+            within_it = power_above(self.design, margin, truth)
+        return max(0.0, within_it - self._outside(margin, truth))
+
+    def _outside(self, margin: float, truth: float) -> float:
+        """The chance that the interval lies within the margin, and 0 beyond its bad end."""
+        design = self.design
+        reach, weights = design.half_widths(design.alpha, margin / 2)
+        more = ndtr((margin - reach - truth) / design.se) - ndtr((reach - truth) / design.se)
+        if self.low is not None and self.high is not None:
+            more += ndtr((margin - reach + truth) / design.se) - ndtr((reach + truth) / design.se)
+        return float(np.sum(weights * more))
 
     def chance(self, n: int) -> float:
         """The power with ``n`` new runs, against the same reference."""

@@ -248,6 +248,10 @@ class Trainer(ABC, Generic[S]):
         """Cores that one run keeps busy."""
         return 1
 
+    def process_memory(self, spec: S, device: Device) -> float:
+        """Bytes that a process needs to train, apart from what each replicate needs."""
+        return PROCESS_MEMORY
+
     def replicate_memory(self, spec: S) -> float:
         """Bytes that one more replicate needs while it is trained, roughly, generously."""
         return 0.0

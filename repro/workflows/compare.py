@@ -88,6 +88,8 @@ def level_of(
     """The limit that options declare; None without one. ClaimError where they do not fit."""
     if at_most is not None and at_least is not None:
         raise ClaimError("--at-most and --at-least: a limit is one of the two\n  to do: give one")
+    if any(each is not None and not math.isfinite(each) for each in (at_most, at_least)):
+        raise ClaimError("a limit is a finite number\n  to do: correct --at-most or --at-least")
     if sd is not None and not why:
         reason = 'to do: say why it is known, as in --why "the rule assumes it"'
         raise ClaimError(f"--sd needs its reason\n  {reason}")
@@ -138,7 +140,8 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
     unit = "seeds per arm and task" if results.tasks else "seeds per arm"
-    notes = tuple(_notes(verified.documents, comparison.level))
+    doubts = (line for line in results.said if line.startswith("not one program"))
+    notes = (*doubts, *_notes(verified.documents, comparison.level))
     said = (*drafts.said, f"n, the {unit}: {', '.join(counts)}", *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
 
@@ -371,7 +374,8 @@ def stopping(document: Document, level: MeanLimit) -> str:
     from repro.stats import optional_stopping as simulated
     from repro.stats.anytime import one_sided_e_value
 
-    if not document.results or not document.arms[0].summaries:
+    judged = document.verdict.validity == "VALID" and document.results
+    if not judged or not document.arms[0].summaries:
         return ""
     result, summary = document.results[0], document.arms[0].summaries[0]
     spread = level.sd[0] if level.sd else summary.sd
@@ -381,7 +385,10 @@ def stopping(document: Document, level: MeanLimit) -> str:
     below = level.limit - summary.mean if level.side == "at_most" else summary.mean - level.limit
     t = below / spread * math.sqrt(n)
     e = float(one_sided_e_value(t, n, None, df=KNOWN if level.sd else None))
+    largest = float(one_sided_e_value(1e9, n, None))
     decides = "decides" if e >= 1 / alpha else "does not decide"
+    if not level.sd and largest < 1 / alpha:
+        decides = f"cannot decide with {n} runs"
     allowed = f"{fmt.e_value(e)} and {decides} ({1 / alpha:g} is needed)"
     if n <= FIRST_LOOK:
         return f"the e-value, valid however one stops, is {allowed}"

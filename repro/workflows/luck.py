@@ -49,12 +49,17 @@ class Loop:
     crashed: int
     lucky: float
     limit: float
-    gains: dict[str, float]
+    gains: tuple[tuple[str, float], ...]
 
     @property
-    def real(self) -> dict[str, float]:
+    def real(self) -> tuple[tuple[str, float], ...]:
         """The gains above the limit."""
-        return {name: gain for name, gain in self.gains.items() if gain > self.limit}
+        return tuple(each for each in self.gains if each[1] > self.limit)
+
+    @property
+    def again(self) -> tuple[tuple[str, float], ...]:
+        """The gains that luck explains; what was kept for another reason has none."""
+        return tuple(each for each in self.gains if 0 < each[1] <= self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +119,23 @@ def loop_of(log: Sequence[Experiment], floor: NoiseFloor, better: Better) -> Loo
         if each.fate == "kept" and each.value is not None
     ]
     tried = len(log) - 1
-    best, gains = kept[0][1], {}
+    best, gains = kept[0][1], list[tuple[str, float]]()
     for name, value in kept[1:]:
-        gains[name] = value - best
+        gains.append((name, value - best))
         best = max(best, value)
     crashed = sum(each.fate == "crashed" for each in log)
     limit = floor.single(max(tried, 1), sides=1)
-    return Loop(tried, crashed, lucky_records(tried - crashed), limit, gains)
+    return Loop(tried, crashed, lucky_records(tried - crashed), limit, tuple(gains))
 
 
 def told(found: Noise) -> Iterator[str]:
     """The noise floor in a few lines."""
     floor, (low, high) = found.floor, found.floor.reach
     mean = fmt.fixed(found.mean, max(1 - math.floor(math.log10(floor.sd)), 0))
+    reach = f"{fmt.significant(low, 2)} to {fmt.significant(high, 2)}"
     yield (
         f"noise floor of {found.measure}: {floor.runs} runs, mean {mean}, standard "
-        f"deviation {fmt.significant(floor.sd, 3)} (the true one: {fmt.significant(low, 2)} to "
-        f"{fmt.significant(high, 2)})"
+        f"deviation {fmt.significant(floor.sd, 3)} (the true one, with 95 %: {reach})"
     )
     first, *others = (fmt.significant(floor.between_means(n), 2) for n in SEEDS)
     more = [f"{n}: {limit}" for n, limit in zip(SEEDS[1:], others, strict=True)]
@@ -174,8 +179,8 @@ def as_json(found: Noise) -> dict[str, object]:
             "kept": len(loop.gains),
             "kept_by_luck": loop.lucky,
             "limit": loop.limit,
-            "above": loop.real,
-            "run_again": {name: gain for name, gain in loop.gains.items() if name not in loop.real},
+            "above": [{"name": name, "gain": gain} for name, gain in loop.real],
+            "run_again": [{"name": name, "gain": gain} for name, gain in loop.again],
         }
     return shown
 
@@ -190,15 +195,15 @@ def _told_of_loop(loop: Loop, floor: NoiseFloor) -> Iterator[str]:
     limit, level = fmt.significant(loop.limit, 2), fmt.percent(floor.alpha)
     yield (
         f"  {len(real)} of {kept} gain more than {limit}, which luck gives one of so many "
-        f"experiments in {level} of such loops{_names(real)}"
+        f"experiments in at most {level} of such loops{_names(real)}"
     )
-    if rest := {name: gain for name, gain in loop.gains.items() if name not in real}:
+    if rest := loop.again:
         yield f"  run again with fresh seeds before building on them: {len(rest)}{_names(rest)}"
 
 
-def _names(gains: dict[str, float]) -> str:
+def _names(gains: Sequence[tuple[str, float]]) -> str:
     """`: abc123 (0.012), ...`, the largest first."""
-    first = sorted(gains.items(), key=lambda each: -each[1])[:SHOWN]
+    first = sorted(gains, key=lambda each: -each[1])[:SHOWN]
     shown = [f"{name} ({fmt.significant(gain, 2)})" for name, gain in first]
     more = ["..."] if len(gains) > SHOWN else []
     return f": {', '.join((*shown, *more))}" if shown else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,13 @@ from repro.specs.claim import Claim
 from repro.store.places import LEDGER
 from repro.store.run_store import OutputStore, RunStore, copy_run
 from repro.store.sealed import MARKER, exists, is_folder, make_folder, noting_damage
-from repro.store.unfinished import PART_BYTES, folders_of_parts, take_parts, write_parts
+from repro.store.unfinished import (
+    LARGEST_HEADER,
+    PART_BYTES,
+    folders_of_parts,
+    take_parts,
+    write_parts,
+)
 from repro.trainers.run import PlannedRun, RunSpec
 from repro.trainers.table import Measurable
 from repro.trainers.trainer import trainer_of
@@ -81,14 +87,19 @@ def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
 
 
 def export_runs(
-    store: RunStore, to: Path, claims: Sequence[Claim] = (), *, weights: bool = True
+    store: RunStore,
+    to: Path,
+    claims: Sequence[Claim] = (),
+    *,
+    weights: bool = True,
+    done: str = "exported",
 ) -> Exported:
     """Copy every run, or those that claims use at their scales, with the ledgers of the claims.
 
     ``to`` is a folder that is new or empty, or a store; what is there stays as it is. What
     programs left is not copied, as runs are judged without it. Without
     ``weights`` neither they nor spectra are copied, and the record of each run says so.
-    StoreError if anything that is to be copied is damaged.
+    StoreError that names what is damaged, and the other runs, which are copied all the same.
     """
     target = RunStore(to)
     if target.root.resolve() == store.root.resolve():
@@ -96,15 +107,17 @@ def export_runs(
     target.prepare()
     for claim_id, scale in _ledgers(store, claims):  # first: another history refuses all
         ClaimLog(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
-    copied = there = unfinished = 0
+    copied: dict[str, bool] = {}
+    damages: list[str] = []
+    unfinished = 0
     for key, measurements in _chosen(store, claims).items():
-        if not store.committed(key):
-            unfinished += 1
-        elif copy_run(store, key, target, measurements=measurements, weights=weights):
-            copied += 1
-        else:
-            there += 1
-    return Exported(copied, there, unfinished)
+        with noting_damage(damages):
+            if not store.committed(key):
+                unfinished += 1
+                continue
+            copied[key] = copy_run(store, key, target, measurements=measurements, weights=weights)
+    _refuse(damages, copied, done)
+    return Exported(sum(copied.values()), len(copied) - sum(copied.values()), unfinished)
 
 
 def export_unfinished(
@@ -113,34 +126,69 @@ def export_unfinished(
     """Cut the checkpoints of unfinished runs, all or those that claims use, into parts.
 
     ``to`` is a folder, made if it is missing. The store keeps what it has, and training may go on.
+    StoreError as of ``export_runs``.
     """
     make_folder(to)
-    keys = [key for key in _chosen(store, claims) if store.state(key) == "started"]
-    cut = sum(write_parts(store, key, to, part_bytes) > 0 for key in keys)
-    return Exported(0, 0, len(keys) - cut, cut)
+    cut: dict[str, bool] = {}
+    damages: list[str] = []
+    for key in _chosen(store, claims):
+        with noting_damage(damages):
+            if store.state(key) == "started":
+                cut[key] = write_parts(store, key, to, part_bytes) > 0
+    _refuse(damages, [key for key, any_part in cut.items() if any_part], "exported")
+    return Exported(0, 0, len(cut) - sum(cut.values()), sum(cut.values()))
 
 
 def import_runs(store: RunStore, source: Path) -> Exported:
     """Bring a store of finished runs, or parts of unfinished ones, into the store.
 
     A run that is finished here stays as it is; of two checkpoints that with more epochs stays.
-    StoreError for anything that is damaged, before it is used.
+    StoreError for anything that is damaged, before it is used; the other runs are imported.
     """
     store.prepare()
     if exists(source / MARKER):
-        return export_runs(RunStore(source), store.root)
+        done = export_runs(RunStore(source), store.root, done="imported")
+        if done.unfinished and not done.copied + done.there:
+            raise StoreError(
+                f"{source}: holds no finished run, and {done.unfinished} that "
+                f"{'is' if done.unfinished == 1 else 'are'} not finished\n"
+                "  expected: finished runs, or parts of unfinished ones\n"
+                f"  to do: repro runs export --unfinished --store {source} --to FOLDER, and import "
+                "that folder"
+            )
+        return done
     found = list(folders_of_parts(source)) if source.is_dir() else []
     if not found:
         raise StoreError(
             f"{source}: holds no runs\n  expected: a store, or parts of unfinished runs\n"
             "  to do: name the folder that `repro runs export` wrote"
         )
-    taken = sum(take_parts(folder, store, _unfit) for folder in found)
-    return Exported(0, len(found) - taken, 0, taken)
+    taken: dict[str, bool] = {}
+    damages: list[str] = []
+    for folder in found:
+        with noting_damage(damages):
+            key, new = take_parts(folder, store, _unfit)
+            taken[key] = new or taken.get(key, False)
+    _refuse(damages, taken, "imported")
+    return Exported(0, len(taken) - sum(taken.values()), 0, sum(taken.values()))
 
 
-def _unfit(spec: bytes, content: bytes) -> str:
-    """Why a checkpoint is none of the run that a specification names; its code is not imported."""
+def _refuse(damages: Sequence[str], whole: Collection[str], done: str) -> None:
+    """StoreError for what is damaged, which names the runs with which all is well."""
+    if damages:
+        others = [f"  {done} all the same: run {key}" for key in whole]
+        raise StoreError("\n".join([*damages, *others]))
+
+
+COPIES = 8.0
+"""Copies of the weights in a checkpoint at most: those of now, mean, best, and an optimiser's."""
+
+
+def _unfit(spec: bytes, size: int, content: Callable[[], bytes]) -> str:
+    """Why a checkpoint is none of the run that a specification names; its code is not imported.
+
+    It is not read where it is said to be larger than one of this run can be.
+    """
     document = json.loads(spec)
     training = document.get("training") if isinstance(document, dict) else None
     if isinstance(training, dict) and "trainer" in training:
@@ -150,7 +198,11 @@ def _unfit(spec: bytes, content: bytes) -> str:
         run = RunSpec.model_validate_json(json.dumps(named))
     except ValidationError as error:
         return f"has no specification of a run ({error.errors()[0]['msg']})"
-    return trainer_of(run.training).unfit_checkpoint(run, content)
+    trainer = trainer_of(run.training)
+    most = COPIES * trainer.disk(run.training) + LARGEST_HEADER
+    if size > most:
+        return f"states {size:,} bytes, and a checkpoint of this run has at most {most:,.0f}"
+    return trainer.unfit_checkpoint(run, content())
 
 
 def _chosen(

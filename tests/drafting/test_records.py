@@ -161,7 +161,7 @@ def test_an_improvement_on_another_record_is_one_sided_by_a_margin() -> None:
         ({"1": log(1), "2": log(1), "3": log(1, 1705)}, "--step 1670"),
         ({"s1_seed7": log(1), "s2_seed7": log(2), "s3_seed8": log(3)}, "2 logs are of seed 7"),
         ({"1": "val_loss:1 val_bpb:2", "2": "val_loss:1 val_bpb:2"}, "--measure val_bpb"),
-        ({"1": "val_loss:3,27", "2": "val_loss:3,28"}, "a decimal comma"),
+        ({"1": "val_loss:3,27", "2": "val_loss:3,28"}, "no number can be read in 'val_loss:3,27'"),
         ({"1": "nothing", "2": SOURCE}, "in none of its logs stands a number"),
         ({"1": "a val_loss:1", "2": "b val_loss:1", "3": "a val_loss:2"}, "do not end alike"),
         ({"1": log(3.2), "2": log(3.1)}, "which cannot decide"),
@@ -196,7 +196,7 @@ def test_a_log_that_repeats_another_counts_once() -> None:
     record(FA3, name="train_seed{}")
     Path("fa3/train.log").write_text(Path("fa3/train_seed2.txt").read_text())
     result = repro("compare", "fa3", "--at-most", 3.28)
-    assert "left out: train.log is a copy of train_seed2.txt" in said(result)
+    assert "left out: train.log repeats train_seed2.txt" in said(result)
     assert [each.number for each in document("fa3_at_most").arms[0].replicates] == [*range(7)]
 
 
@@ -204,6 +204,105 @@ def test_a_run_that_diverged_is_not_left_out_silently() -> None:
     result = repro("compare", record((*FA3, "nan")), "--at-most", 3.28)
     assert "fa3 7 (and 1 diverged)" in said(result)
     assert document("fa3_at_most").verdict.validity == "INVALID"
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ("val_loss: 3.31.", "VALID, NOT-TESTED"),
+        ("val_loss: 3.2776eval", "no number can be read"),
+        ("val_loss: 3_277", "no number can be read"),
+        ("val_loss: None", "no number can be read"),
+        ("val_loss:3.9 " + "x" * 3000, "VALID, NOT-TESTED"),
+        ("step:1700/1700 VAL done", "VALID, CONFIRMED"),
+    ],
+)
+def test_the_last_value_is_read_or_refused_and_none_before_it(last: str, words: str) -> None:
+    record(FA3)
+    for place, value in enumerate(FA3):
+        Path("fa3", f"{place}.txt").write_text(log(value, ms=place) + f"\n{last}\n")
+    assert words in said(repro("compare", "fa3", "--at-most", 3.28))
+
+
+@pytest.mark.parametrize(
+    ("early", "word"),
+    [
+        ("step:500/1670 val_loss:3.9", "INCOMPLETE"),
+        ("step:500/1670 val_loss:nan", "INVALID"),
+        ("CUDA out of memory", "INCOMPLETE"),
+        ("", "INCOMPLETE"),
+    ],
+)
+@pytest.mark.parametrize("step", [(), ("--step", 1670)])
+def test_a_run_that_ended_early_is_not_left_out(
+    early: str, word: str, step: tuple[object, ...]
+) -> None:
+    """Nor by the step, which is how the message of other programs leads on."""
+    Path(record(FA3), "7.txt").write_text(early)
+    repro("compare", "fa3", "--at-most", 3.28, *step)
+    assert document("fa3_at_most").verdict.validity == word
+
+
+@pytest.mark.parametrize(
+    "line", ["iter {}: val_loss 3.27{}", "Step {}/{} val_loss:3.2", "epoch={} val_loss=3.2{}"]
+)
+def test_runs_of_other_lengths_are_not_pooled(line: str) -> None:
+    Path("runs").mkdir()
+    for place in range(5):
+        steps = 1000 if place < 2 else 2000
+        Path(f"runs/{place}.txt").write_text(line.format(steps, steps if "/" in line else place))
+    result = repro("compare", "runs", "--at-most", 3.28)
+    assert (result.returncode, "do not end alike" in result.stderr) == (2, True)
+
+
+def test_two_logs_of_one_run_are_one_run() -> None:
+    """The same values at the same steps, whatever else stands in the logs."""
+    Path("runs").mkdir()
+    for place, value in enumerate(FA3):
+        lines = [f"step:{n * 100}/400 val_loss:{value + (4 - n) / 10:.4f}" for n in range(5)]
+        for name in ("log", "out"):
+            Path(f"runs/{name}{place}.txt").write_text("\n".join([name, *lines]))
+    result = repro("compare", "runs", "--at-most", 3.28)
+    assert "log (7), out (7)" in result.stderr
+    for place in range(7):
+        Path(f"runs/out{place}.txt").rename(f"runs/log1{place}.txt")
+    result = repro("compare", "runs", "--at-most", 3.28)
+    assert "for they repeat others: 7 logs" in result.stdout
+    assert len(document("runs_at_most").arms[0].replicates) == 7
+
+
+def test_methods_in_names_are_not_pooled_and_seeds_in_sources_are_one_program() -> None:
+    for name in ("adam_1", "adam_2", "muon_1", "muon_2"):
+        Path("arms").mkdir(exist_ok=True)
+        Path(f"arms/{name}.txt").write_text(log(3.2, ms=hash(name) % 97))
+    assert "adam (2), muon (2)" in repro("compare", "arms", "--at-most", 3.28).stderr
+    record(FA3)
+    for place, value in enumerate(FA3):
+        source = SOURCE.replace("val_loss = 0", f"SEED = {place}")
+        Path("fa3", f"{place}.txt").write_text(log(value, source=source, ms=place))
+    assert "not one program" not in said(repro("compare", "fa3", "--at-most", 3.28))
+
+
+def test_a_line_of_signs_after_output_ends_no_source() -> None:
+    Path("runs").mkdir()
+    for place, value in enumerate(FA3):
+        end = "=" * 60 + "\nsummary\nbest 3.2"
+        Path(f"runs/{place}.txt").write_text(f"step:9/9 val_loss:{value}\n{end}\n")
+    repro("compare", "runs", "--at-most", 3.28)
+    assert document("runs_at_most").arms[0].replicates[0].values["val_loss"] == FA3[0]
+
+
+def test_texts_that_are_no_logs_do_not_hide_results() -> None:
+    """Of a folder of JSON files, and of logs in a folder below."""
+    Path("runs").mkdir()
+    for n, x in enumerate(FA3):
+        Path(f"runs/seed_{n}.json").write_text(json.dumps({"loss": x}))
+    Path("runs/notes.txt").write_text("what we tried")
+    repro("compare", "runs", "--at-most", 3.28)
+    assert document("runs_at_most").verdict.conclusion == "CONFIRMED"
+    record(FA3, "rec/logs")
+    Path("rec/requirements.txt").write_text("torch")
+    assert "the logs lie in logs" in repro("compare", "rec", "--at-most", 3.28).stdout
 
 
 def test_links_that_lead_out_of_the_record_are_not_read() -> None:

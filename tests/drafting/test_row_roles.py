@@ -95,7 +95,6 @@ REFUSED: Mapping[str, tuple[Mapping[str, Sequence[Any]], str]] = {
     "items": ({"doc_id": range(6)}, "episodes, trials and questions are parts"),
     "trials": ({"trial": range(6)}, "episodes, trials and questions are parts"),
     "epochs": ({"epoch": range(6)}, "the 6 steps of one run per arm"),
-    "data sets": ({"dataset": ["d1", "d2", "d3", "d4"]}, ONE_EACH),
     "tasks": ({"task_id": range(4)}, ONE_EACH),
     "trials of tasks": ({"task": range(4), "trial": range(3)}, "'trial' tells rows apart"),
     "folds of runs": ({"seed": range(4), "fold": range(3)}, "'fold' tells them apart"),
@@ -112,6 +111,7 @@ def test_rows_that_are_no_runs_are_refused_in_every_form(
 
 
 JUDGED: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "data sets": {"dataset": ["d1", "d2", "d3", "d4"]},
     "seeds": {"seed": range(5)},
     "seeds of tasks": {"env": ["e1", "e2", "e3", "e4"], "seed": range(4)},
     "series": {"seed": range(5), "epoch": range(3)},

@@ -137,3 +137,56 @@ def test_new_writes_a_claim_over_tasks() -> None:
     assert done.returncode == 0, done.stderr
     assert "to fill in" not in done.stdout
     assert repro("check", "new_vs_plain.claim.yaml").returncode == 0
+
+
+def data_sets(*arms: str, wide: bool) -> str:
+    """One value per arm and data set, of eight: each arm gains a little more on every one."""
+    plain = (0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583)
+    sets = [f"d{place}" for place in range(8)]
+    values = {
+        arm: [round(value + rank * (0.004 + 0.001 * n), 3) for n, value in enumerate(plain)]
+        for rank, arm in enumerate(arms)
+    }
+    if wide:
+        rows = [",".join(["dataset", *arms])]
+        rows += [
+            ",".join([name, *(str(values[arm][n]) for arm in arms)]) for n, name in enumerate(sets)
+        ]
+    else:
+        rows = ["method,dataset,accuracy"]
+        rows += [f"{arm},{name},{values[arm][n]}" for arm in arms for n, name in enumerate(sets)]
+    Path("results.csv").write_text("\n".join(rows), encoding="utf-8")
+    return "results.csv"
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_methods_over_data_sets_are_compared_by_signed_ranks_and_holms_method(wide: bool) -> None:
+    """Each with the baseline, in one family, and ranked beside all. Eight of one sign: 1/256."""
+    done = compared(data_sets("base", "forest", "boost", wide=wide))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("results_as_compared.csv, which the claims read") == 1
+    for name in ("forest_vs_base", "boost_vs_base"):
+        (claim,) = load_claims(Path(f"{name}.claim.yaml"))
+        assert claim.expectations[0].test == "wilcoxon"  # type: ignore[attr-defined]
+        (found,) = Path("reports").glob(f"{name}*/declared/report.json")
+        document = read_document(found)
+        assert document.results[0].p == 1 / 256
+        assert document.family is not None
+        assert [member.adjusted for member in document.family.members] == [2 / 256, 2 / 256]
+        assert [each.rank for each in document.mean_ranks[0].arms] == [1, 2, 3]
+
+
+def test_few_data_sets_are_compared_by_t() -> None:
+    """Ranks of four could decide nothing."""
+    rows = (
+        "dataset,base,new",
+        "d0,0.763,0.798",
+        "d1,0.599,0.569",
+        "d2,0.954,0.967",
+        "d3,0.628,0.66",
+    )
+    Path("results.csv").write_text("\n".join(rows), encoding="utf-8")
+    done = compared("results.csv")
+    assert "new_vs_base: VALID, INCONCLUSIVE" in done.stdout, done.stderr
+    (claim,) = load_claims(Path("new_vs_base.claim.yaml"))
+    assert claim.expectations[0].test == "t"  # type: ignore[attr-defined]

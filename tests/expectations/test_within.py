@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,13 +13,16 @@ from repro.expectations.kinds import kind_of
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document, Result
 from repro.judging.gather import gather
+from repro.report.badges import error_rate, strength
+from repro.report.parts import parts
 from repro.specs.claim import Claim
 from repro.store.run_store import RunStore
 from tests.judging.made import judged, made, only
 
 REFERENCE = (3.21, 3.15, 3.24, 3.17, 3.26, 3.19, 3.12, 3.22, 3.28, 3.16)
-"""Mean 3.2, standard deviation 0.0507: one more run is within 3.08 and 3.32."""
+"""Mean 3.2, standard deviation 0.0512: one more run is within 3.08 and 3.32."""
 
+SKEWED = (1.0, 1.1, 1.2, 1.0, 1.3, 1.1, 1.2, 6.0, 2.0, 1.0)
 WHY = {"why": "what a reader would call a change"}
 ONE = {"min": 1, "plan": 1}
 
@@ -68,11 +72,14 @@ def test_a_whole_interval_within_the_margin_confirms() -> None:
     assert found(3.22, margin={"abs": 0.1, **WHY}).conclusion == "INCONCLUSIVE"
 
 
-def test_a_shift_that_is_smaller_than_the_margin_is_as_claimed() -> None:
-    """Outside, but what a reader would call a change is ruled out."""
+def test_no_margin_makes_a_run_outside_as_claimed() -> None:
+    """It is said where what a reader would call a change is ruled out."""
     result = found(3.33, margin={"abs": 0.3, **WHY})
-    assert result.conclusion == "CONFIRMED"
-    assert "Outside, but shifted by less than the margin of 0.3, as claimed" in result.sentence
+    assert result.conclusion == "CONTRADICTED"
+    said = "Outside, against the claim (p = 0.039), though shifted by less than the margin of 0.3."
+    assert said in result.sentence
+    assert "though" not in found(3.33, margin={"abs": 0.2, **WHY}).sentence
+    assert "though" not in found(3.41).sentence
 
 
 @pytest.mark.parametrize(
@@ -102,6 +109,19 @@ def test_the_mean_of_several_is_expected_nearer() -> None:
     assert "leads to expect the mean of 3 runs" in result.sentence
 
 
+def test_new_runs_that_scatter_more_confirm_nothing() -> None:
+    """Their mean is inside by chance: sd 1.1 beside .05, which the interval does not have."""
+    wild, seeds = (2.0, 4.4, 3.2, 2.2, 4.21), {"min": 3, "plan": 5}
+    result = found(*wild, seeds=seeds, margin={"abs": 0.2, **WHY})
+    assert result.conclusion == "INCONCLUSIVE"
+    said = "Inside, but new runs scatter 22 times as much as the reference, whose scatter alone "
+    assert f"{said}the interval has: nothing is confirmed." in result.sentence
+    assert result.details["scatter of new runs"].startswith("22 times that of the reference")
+    tame = tuple(3.2 + (value - 3.2) / 22 for value in wild)
+    assert found(*tame, seeds=seeds, margin={"abs": 0.2, **WHY}).conclusion == "CONFIRMED"
+    assert found(*(each + 1 for each in wild), seeds=seeds).conclusion == "CONTRADICTED"
+
+
 def test_nights_share_alpha_and_say_how_many_alarms_are_false() -> None:
     result = found(3.36, nights=30)
     assert result.conclusion == "INCONCLUSIVE"
@@ -120,6 +140,14 @@ def test_a_limit_of_tolerance_is_farther() -> None:
     assert "for 90% of references at most 5%" in result.details["limit of tolerance"]
 
 
+def test_what_is_measured_of_a_limit_of_tolerance_is_no_error_rate() -> None:
+    """It is the share of references for which the limit is too near, where 10 % is promised."""
+    made_document = document(3.41, reference=SKEWED, side="higher", tolerance=0.9)
+    (text,) = {each.text for each in made_document.levels}
+    assert re.search(r"it fails for [0-9.]+ % of references instead of 10 %", text)
+    assert error_rate(made_document) == strength(made_document.verdict.strength)
+
+
 def test_details_say_what_one_reference_does_night_after_night() -> None:
     details = found(3.22).details
     assert details["reference"] == "10 runs, mean 3.20, standard deviation 0.051"
@@ -136,8 +164,7 @@ def test_few_runs_hide_skew_and_the_report_says_what_it_does() -> None:
 
 
 def test_skew_of_the_reference_is_flagged() -> None:
-    skewed = (1.0, 1.1, 1.2, 1.0, 1.3, 1.1, 1.2, 6.0, 2.0, 1.0)
-    texts = [each.text for each in document(1.2, reference=skewed).levels]
+    texts = [each.text for each in document(1.2, reference=SKEWED).levels]
     said = "The prediction interval of one run: with 10 seeds and"
     assert any(text.startswith(said) for text in texts)
 
@@ -146,6 +173,15 @@ def test_few_against_many_is_no_flaw_here() -> None:
     """One new run against ten is what it is for; and the reference was there before."""
     flags = {flag.kind for flag in document(3.22).verdict.flags}
     assert flags.isdisjoint({"unequal numbers of seeds", "more seeds than planned"})
+
+
+def test_the_only_new_run_is_not_left_out() -> None:
+    """Without it there is nothing to judge, which says nothing of the runs of the reference."""
+    result = found(3.41)
+    assert {item.arm for item in result.left_out} == {"b"}
+    table = parts(document(3.41))
+    assert table is not None
+    assert [row.remark for group in table.groups for row in group.rows] == ["p = 0.0036"]
 
 
 def test_what_is_not_a_reference_is_not_tested() -> None:

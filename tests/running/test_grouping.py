@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from repro.running.grouping import MOST_TOGETHER, Group, grouped, task_memory
+from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.spec import Own, TrainingSpec
 from repro.trainers.run import PlannedRun
@@ -16,6 +17,7 @@ from tests.running.tiny import RANK, TEST, tiny_run
 from tests.store.filled import put_run
 
 PLENTY = 1e15
+CLAIM = Path(__file__).parents[2] / "claims" / "mos_rank.yaml"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,27 @@ def test_memory_bounds_a_batch() -> None:
     assert group.together(1, PROCESS_MEMORY + 3.5 * each) == 3
     assert group.together(1, 0.0) == 1
     assert task_memory(group.runs[:4]) == pytest.approx(PROCESS_MEMORY + 4 * each)
+
+
+def paper_run(arm: str, replicate: int = 0) -> PlannedRun:
+    """A run on Penn Treebank at the size of the papers, of which nothing is measured."""
+    runs = load_claim(CLAIM, "paper").runs()
+    run = [each.run for each in runs if each.arm.startswith(f"{arm} ")][replicate]
+    return PlannedRun(run=run, measurements=())
+
+
+def test_a_loss_on_a_gpu_holds_its_logits_once_a_process() -> None:
+    """Logits and their log-softmax, 4 bytes each, for half as many tokens again as a step has.
+
+    MoS: 12 x 70 tokens x 1.5 x 15 softmaxes x 10,000 words are more than the 2 x 2^26 of a chunk.
+    Softmax: 20 x 70 tokens x 1.5 x 10,000 words.
+    """
+    for arm, logits in (("MoS", 2**27), ("Softmax", 21_000_000)):
+        run = paper_run(arm)
+        assert task_memory([run], "cuda") - task_memory([run]) == pytest.approx(2 * 4 * logits)
+    group = Group(tuple(paper_run("MoS", each) for each in range(5)))
+    room = PROCESS_MEMORY + 5.5 * replicate_memory(group.runs[0].run.training)
+    assert (group.together(1, room), group.together(1, room, "cuda")) == (5, 3)
 
 
 def test_a_ranked_run_needs_its_matrices_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from repro.running.engine import Pool, SerialEngine
 from repro.running.grouping import GPU_SHARE, Choice, Task, make_tasks, sentences
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
-from repro.trainers.trainer import PROCESS_MEMORY, replicate_memory
+from repro.trainers.trainer import replicate_memory, trainer_of
 from tests.running.dask_cluster import plan_of, program
 from tests.running.tiny import tiny_plan
 from tests.store.filled import put_run
@@ -122,13 +123,20 @@ def test_dialog_models_are_trained_alone_on_a_gpu(store: RunStore) -> None:
     assert [line.partition(":")[0] for line in said] == ["engine for 1 of 2 configurations"] * 2
 
 
+def room_for(replicates: float, plan: Sequence[PlannedRun]) -> float:
+    """Bytes for a model of so many replicates in a process on a GPU."""
+    training = plan[0].run.training
+    process = trainer_of(training).process_memory(training, "cuda")
+    return process + replicates * replicate_memory(training)
+
+
 @pytest.mark.parametrize("engine", ["auto", "batched"])
 def test_the_memory_of_a_gpu_bounds_a_model(
     store: RunStore, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
     """Of what is free, a fifth is left."""
     plan = tiny_plan(10)
-    room = PROCESS_MEMORY + 5.5 * replicate_memory(plan[0].run.training)
+    room = room_for(5.5, plan)
     monkeypatch.setattr(grouping, "free_on_gpu", lambda: room / GPU_SHARE)
     found, _ = made(store, engine, GPU, plan)
     assert [len(task.runs) for task in found] == [5, 5]
@@ -140,7 +148,7 @@ def test_each_worker_of_a_cluster_has_the_memory_of_a_gpu(
 ) -> None:
     """Of one machine with one GPU, tasks share it."""
     plan = tiny_plan(12)
-    room = PROCESS_MEMORY + 3.5 * replicate_memory(plan[0].run.training)
+    room = room_for(3.5, plan)
     monkeypatch.setattr(grouping, "free_on_gpu", lambda: room / GPU_SHARE)
     found, _ = made(store, "dask", Pool(SerialEngine(), 4, "cuda", shared=False), plan)
     assert [len(task.runs) for task in found] == [3] * 4

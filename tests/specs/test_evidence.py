@@ -17,6 +17,7 @@ GOOD = Path(__file__).parent / "good"
 SCALE_OF: dict[str, ScaleName] = {
     "benchmarks_claim": "paper",
     "control_claim": "quick",
+    "data_sets_claim": "quick",
     "group_claim": "quick",
     "mixed_claim": "quick",
     "paired_claim": "quick",

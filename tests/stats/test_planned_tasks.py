@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
+from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from repro.stats.planning import assess, minimum_detectable_difference, power_of_test
@@ -83,3 +84,18 @@ def test_equivalence_is_planned_on_both_sides() -> None:
 def test_a_single_run_per_task_is_refused() -> None:
     found = assess(PlannedOverTasks((1,), (1.0,), effect=2.0, low=0.0, tasks=5))
     assert "1 replicate has no variance" in found.refused
+
+
+def test_one_value_per_task_is_planned_by_the_scatter_of_the_effects() -> None:
+    """The same by t with any number of runs; by signs a binomial count, by ranks nearly as by t."""
+    t = PlannedMetaAnalysis((1,), (1.0,), effect=0.8, low=0.0, tasks=12)
+    assert power_of_test(t) == power_of_test(replace(t, n=(4,)))
+    above = stats.norm.cdf(0.8)
+    found, error = power_of_test(replace(t, test="sign"))
+    assert found == pytest.approx(stats.binom.sf(9, 12, above), abs=4 * known(error))
+    ranks, error = power_of_test(replace(t, test="wilcoxon"))
+    assert ranks == pytest.approx(power_of_test(t)[0], abs=0.05)
+    margin = replace(t, test="wilcoxon", effect=None, low=-1.0, high=1.0)
+    assert 0.5 < power_of_test(margin)[0] < power_of_test(replace(margin, high=None))[0]
+    few = assess(replace(t, test="sign", tasks=4)).refused
+    assert few == "4 tasks cannot decide: the p of effects of one sign is 0.0625, above 0.05"

@@ -32,8 +32,8 @@ EFFECTS = A.mean(1) - B.mean(1)
 VARIANCES = A.var(1, ddof=1) / 5 + B.var(1, ddof=1) / 4
 
 
-def found(weights: Weights = "equal", **how: float) -> MetaAnalysisResult:
-    return meta_analysis(sample(A), sample(B), region=(0.0, None), weights=weights, **how)
+def found(weights: Weights = "equal", alpha: float = 0.05) -> MetaAnalysisResult:
+    return meta_analysis(sample(A), sample(B), region=(0.0, None), weights=weights, alpha=alpha)
 
 
 def test_hartung_and_knapps_interval_is_that_of_statsmodels() -> None:

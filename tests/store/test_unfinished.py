@@ -5,21 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
 from repro.digest import digest
 from repro.errors import ReproError, StoreError
+from repro.running import worker
+from repro.running.worker import Ledger
 from repro.store import unfinished as parts
 from repro.store.run_store import RunStore
 from repro.store.sealed import seal
 from repro.trainers.language_model.checkpoint import load_checkpoint, save_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.training import train
-from repro.trainers.run import RunSpec
-from repro.trainers.trainer import Progress
+from repro.trainers.run import PlannedRun, RunSpec
+from repro.trainers.trainer import Facts, Progress
 from repro.workflows.runs import export_runs, export_unfinished, import_runs
 from tests.commands import repro
 from tests.trainers import small
@@ -119,6 +124,18 @@ def changed_manifest(folder: Path, **changes: object) -> None:
     path.write_bytes(seal({**document, **changes}))
 
 
+def without_manifest(folder: Path) -> None:
+    (folder / parts.MANIFEST).unlink()
+
+
+def sparse(folder: Path) -> None:
+    """A part of 15 GB that takes no room on the disk, and is never read."""
+    document = json.loads((folder / parts.MANIFEST).read_text())["parts"]
+    changed_manifest(folder, parts=[{**document[0], "size": 15 * 10**9}])
+    with (folder / "0000.part").open("wb") as file:
+        file.truncate(15 * 10**9)
+
+
 def remove(folder: Path) -> None:
     (folder / "0001.part").unlink()
 
@@ -212,6 +229,8 @@ def unsealed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
+        (without_manifest, "manifest.json: is missing"),
+        (sparse, "states 15,000,000,000 bytes, and a checkpoint of this run has at most "),
         (remove, "0001.part: is missing"),
         (damage, "0001.part: is damaged, or of another checkpoint"),
         (mix, "its parts are mixed"),
@@ -288,6 +307,126 @@ def test_a_damaged_checkpoint_is_replaced_by_a_whole_one(
     (other.working_folder(RUN) / parts.CHECKPOINT).write_bytes(b"damaged")
     assert import_runs(other, folder).parts == 1
     trained(other)
+
+
+def two(begun: RunStore, to: Path) -> list[Path]:
+    """The parts of two runs, in the order in which they are imported."""
+    trained(begun, OTHER, epochs=2)
+    assert export_unfinished(begun, to, part_bytes=4000).parts == 2
+    return sorted(to.iterdir())
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_one_damaged_run_stops_no_other_and_both_are_named(
+    bad: int, begun: RunStore, tmp_path: Path
+) -> None:
+    folders = two(begun, tmp_path / "parts")
+    damage(folders[bad])
+    other = tmp_path / "other"
+    done = repro("runs", "import", str(tmp_path / "parts"), "--store", str(other))
+    assert done.returncode == 4
+    whole = folders[1 - bad].name
+    assert f"{folders[bad].name}/0001.part: is damaged" in done.stderr
+    assert f"  imported all the same: run {whole}" in done.stderr
+    assert [*RunStore(other).keys()] == [whole]
+
+
+def test_a_damaged_finished_run_stops_no_other_and_both_are_named(
+    begun: RunStore, tmp_path: Path
+) -> None:
+    for run in (RUN, OTHER):
+        trained(begun, run)
+    first, second = sorted(begun.keys())
+    (begun.folder(first) / "history.jsonl").write_text("{}")
+    done = repro("runs", "import", str(begun.root), "--store", str(tmp_path / "other"))
+    assert done.returncode == 4
+    assert f"{first}/history.jsonl: " in done.stderr
+    assert f"  imported all the same: run {second}" in done.stderr
+    assert [*RunStore(tmp_path / "other").keys()] == [second]
+
+
+def test_one_damaged_run_stops_no_export_of_others(begun: RunStore, tmp_path: Path) -> None:
+    trained(begun, OTHER, epochs=2)
+    (begun.folder(RUN.key) / "spec.json").write_text("{}")
+    to = tmp_path / "parts"
+    done = repro("runs", "export", "--unfinished", "--to", str(to), "--store", str(begun.root))
+    assert done.returncode == 4
+    assert f"{RUN.key}/spec.json: does not hash" in done.stderr
+    assert f"  exported all the same: run {OTHER.key}" in done.stderr
+    assert [each.name for each in to.iterdir()] == [OTHER.key]
+
+
+def test_a_store_of_unfinished_runs_says_how_they_move(begun: RunStore, tmp_path: Path) -> None:
+    """It is no import of nothing; beside finished ones they are counted and left out."""
+    bring = ("runs", "import", str(begun.root), "--store", str(tmp_path / "other"))
+    done = repro(*bring)
+    assert done.returncode == 4
+    assert "holds no finished run, and 1 that is not finished" in done.stderr
+    advice = f"to do: repro runs export --unfinished --store {begun.root} --to FOLDER, and import"
+    assert advice in done.stderr
+    trained(begun, OTHER)
+    done = repro(*bring)
+    assert done.returncode == 0
+    assert done.stdout == "1 run imported; 1 not finished and left out (export --unfinished)\n"
+
+
+def test_too_many_parts_are_refused_before_any_is_written(
+    begun: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "MOST_PARTS", 3)
+    with pytest.raises(StoreError, match=r"parts of 4,000 bytes.*\n.*at most 3") as caught:
+        export_unfinished(begun, tmp_path / "parts", part_bytes=4000)
+    assert "to do: cut larger parts (--part-size)" in str(caught.value)
+    assert not list((tmp_path / "parts").iterdir())
+
+
+def test_more_than_memory_holds_is_not_read(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "available_memory", lambda: 1000.0)
+    with pytest.raises(StoreError, match="memory"):
+        import_runs(RunStore(tmp_path / "other"), folder)
+
+
+def session(store: RunStore, host: str, epoch: int, clock: list[float]) -> Ledger:
+    """What a worker on this machine writes in 100 s of a session that begins with an epoch."""
+    facts: Facts = {"software": {"torch": "2.9"}, "machine": {"host": host}}
+    ledger = Ledger(store, PlannedRun(run=RUN, measurements=()), facts)
+    ledger.begin_training()
+    for _ in range(2):
+        ledger.training(Progress(RUN.key, epoch, 4, 1, 9, 12, 400, "train"))
+        clock[0] += 50.0
+    ledger.training(Progress(RUN.key, epoch, 4, 2, 9, 12, 400, "train"))
+    return ledger
+
+
+def test_a_run_that_moved_says_where_it_was_trained(
+    begun: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its finished record has the machine and the versions of both sessions, and their time."""
+    clock = [1000.0]
+    timed = SimpleNamespace(
+        monotonic=lambda: clock[0], strftime=time.strftime, gmtime=time.gmtime, time=time.time
+    )
+    monkeypatch.setattr(worker, "time", timed)
+    session(begun, "first", 1, clock)
+    export_unfinished(begun, tmp_path / "parts")
+    other = RunStore(tmp_path / "other")
+    import_runs(other, tmp_path / "parts")
+    session(other, "second", 3, clock).end_training()
+    training: Any = other.provenance(RUN.key)["training"]
+    assert (training["sessions"], training["seconds"]) == (2, 200.0)
+    found = [
+        (each["machine"]["host"], each["from_epoch"], each["seconds"])
+        for each in training["sessions_list"]
+    ]
+    assert found == [("first", 1, 100.0), ("second", 3, 100.0)]
+
+
+def test_provenance_of_another_shape_is_refused(folder: Path, tmp_path: Path) -> None:
+    changed_manifest(folder, provenance={"training": {"sessions_list": "two"}})
+    with pytest.raises(StoreError, match=r"manifest\.json: .*sessions_list"):
+        import_runs(RunStore(tmp_path / "other"), folder)
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

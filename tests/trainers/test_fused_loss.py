@@ -7,6 +7,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from repro.trainers.language_model import fused_loss
 from repro.trainers.language_model.fused_loss import chunked_loss, mixture_loss, softmax_loss
+from repro.trainers.language_model.recipe import CHUNK_ELEMENTS
 
 N, K, E, V = 23, 3, 5, 17
 PADDED_V = 32
@@ -46,7 +47,7 @@ def assert_agree(fused, plain, tensors):
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
     """Four rows a chunk, so that a small case has many chunks and an incomplete one."""
-    monkeypatch.setitem(fused_loss.CHUNK_ELEMENTS, "cpu", 4 * K * V)
+    monkeypatch.setitem(CHUNK_ELEMENTS, "cpu", 4 * K * V)
     monkeypatch.setitem(fused_loss.AUTOGRAD_CHUNK_ELEMENTS, "cpu", 4 * K * V)
 
 
@@ -145,7 +146,7 @@ def test_nothing_of_the_size_of_all_logits_is_ever_created(differentiate):
 @pytest.mark.parametrize("components", [1, 5, 15, 30])
 def test_the_largest_tensor_is_the_same_for_any_number_of_components(components, monkeypatch):
     """From K = 1 to 30 a chunk has the stated number of logits; all of them would be 40 K V."""
-    monkeypatch.setitem(fused_loss.CHUNK_ELEMENTS, "cpu", 2**14)
+    monkeypatch.setitem(CHUNK_ELEMENTS, "cpu", 2**14)
     arguments = inputs(rows=40, components=components, size=3, vocabulary=512)
     with Largest() as largest:
         mixture_loss(*arguments).backward()
@@ -156,7 +157,7 @@ def test_the_largest_tensor_is_the_same_for_any_number_of_components(components,
 @pytest.mark.parametrize("rows", [1, 2, 22, 23, 24])
 def test_chunks_have_no_edge(components, rows, monkeypatch):
     """Whatever the rows of a chunk, loss and gradients in float64 are those of the formula."""
-    monkeypatch.setitem(fused_loss.CHUNK_ELEMENTS, "cpu", rows * components * V)
+    monkeypatch.setitem(CHUNK_ELEMENTS, "cpu", rows * components * V)
     arguments = inputs(components=components)
     assert_agree(mixture_loss(*arguments, epsilon=1e-8), naive(*[*arguments, 1e-8]), arguments[:4])
 

@@ -32,7 +32,8 @@ from repro.trainers.language_model.measurements.changed_matrix import NoisyRank
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.measurements.similarity import WordSimilarity
-from repro.trainers.language_model.training import train
+from repro.trainers.language_model.spec import TrainingSpec
+from repro.trainers.language_model.training import build, train
 from tests.running.replicates import plan_of
 from tests.simulated_gpu import GPU, STARTS_WITH_IT, simulated_gpu
 from tests.trainers import small
@@ -219,6 +220,18 @@ def waits_of(base, name):
         return Counter(waits)
 
 
+def copies(waits):
+    """What is not an `item`, by the line of the training that waits."""
+    lines = Path(training.__file__).read_text(encoding="utf-8").splitlines()
+    found: Counter[str] = Counter()
+    for wait, count in waits.items():
+        kind, _, where = wait.partition(", ")
+        if kind != "item":
+            assert (kind, where.split(":")[0]) == ("a copy from pageable memory", "training.py")
+            found[lines[int(where.split(":")[1]) - 1].strip()] += count
+    return found
+
+
 @pytest.mark.parametrize("name", ["plif", "mos"])
 def test_no_window_makes_the_host_wait(name):
     """Shorter windows are more of them, and no wait more: an epoch waits for two losses, and once
@@ -227,8 +240,13 @@ def test_no_window_makes_the_host_wait(name):
     assert waits == waits_of(5, name)
     epochs = 2 * small.rich_recipe(**SHORT).most_epochs
     assert sum(n for wait, n in waits.items() if wait.startswith("item")) == 3 * epochs
-    others = {wait.split(",")[0] for wait in waits} - {"item"}
-    assert others == {"a copy from pageable memory"}
+    model = build(TrainingSpec.of(small.run(small.OUTPUTS[name])))
+    moved = {
+        "model.to(device)": len([*model.parameters(), *model.buffers()]),
+        "text_LB = batchify(corpus.train, replicates[0].recipe.batch_size).to(device)": 1,
+        "valid = corpus.valid.to(device)": 1,
+    }
+    assert copies(waits) == {line: 2 * count for line, count in moved.items()}  # of two runs
 
 
 def test_an_evaluation_waits_once():

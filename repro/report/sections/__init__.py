@@ -20,7 +20,7 @@ from repro.report.blocks import (
 from repro.report.curve_figures import curve_figures
 from repro.report.figure_data import main_figure, other_dots, times_to_target
 from repro.report.parts import other_parts
-from repro.report.profiles import by_task, profiles
+from repro.report.profiles import by_task, mean_ranks, profiles
 from repro.report.sections.analyses import agreeing, all_analyses, robustness
 from repro.report.sections.interim_looks import all_looks, looks_title, watching
 from repro.report.sections.methods import how_it_was_run, provenance, runs, seeds_of, settings
@@ -115,7 +115,7 @@ def _numbers(document: Document) -> tuple[Block, ...]:
         rows = tuple((c.statement, c.expected, c.measured, c.state) for c in document.canaries)
         columns = texts("Control", "Expected", "Measured", "State")
         tables.append(TableBlock("Controls, whose outcome is known beforehand", columns, rows))
-    return (*tables, *_figures(document))
+    return (*tables, *mean_ranks(document), *_figures(document))
 
 
 def _figures(document: Document) -> Iterator[Figure]:

@@ -216,7 +216,9 @@ def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
         yield from _few_runs(claim)
     else:
         least = max(needed[name] for name in starved)
-        mistake = f"{claim.seeds.min} seeds per arm are not accepted for {', '.join(starved)}"
+        many = number_of(claim.seeds.min, "seed")
+        verb = "is" if claim.seeds.min == 1 else "are"
+        mistake = f"{many} per arm {verb} not accepted for {', '.join(starved)}"
         expected = f"at least {least} seeds at alpha {alpha:g}"
         advice = "raise min, or make the expectation `role: context`"
         yield claim.problem((*claim.steps("seeds"), "min"), mistake, expected, advice)

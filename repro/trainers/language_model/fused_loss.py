@@ -20,12 +20,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from repro.trainers.language_model.precision import add_product, factor, store_product
-
-CHUNK_ELEMENTS = {"cpu": 2**23, "cuda": 2**26}
-"""Logits that a mixture's loss holds at a time: 32 MiB in float32, 256 MiB on a GPU.
-
-Without gradients it is four times as much, twice as many logits and their log-softmax.
-"""
+from repro.trainers.language_model.recipe import CHUNK_ELEMENTS
 
 ALIGNMENT = 16
 """Rows of logits begin at multiples of this many: into others, a product is a third slower."""

@@ -15,6 +15,12 @@ from repro.schema.base import Count, PartName, Positive, Probability, Spec
 
 NonNegative = Annotated[float, Field(ge=0)]
 
+CHUNK_ELEMENTS = {"cpu": 2**23, "cuda": 2**26}
+"""Logits that a mixture's loss holds at a time: 32 MiB in float32, 256 MiB on a GPU.
+
+Without gradients it is four times as much, twice as many logits and their log-softmax.
+"""
+
 
 class Dropout(Spec):
     """Dropout probabilities of the AWD-LSTM trunk and of the mixtures' latent contexts.

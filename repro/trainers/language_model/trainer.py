@@ -13,7 +13,7 @@ from repro.schema.messages import Words, choose
 from repro.schema.yaml import Steps
 from repro.trainers.base import LEAST_TOKENS, STEP, too_short
 from repro.trainers.devices import forget_peak, numerics, peak_of
-from repro.trainers.language_model.recipe import Recipe, WindowLength
+from repro.trainers.language_model.recipe import CHUNK_ELEMENTS, Recipe, WindowLength
 from repro.trainers.language_model.spec import Model, Own, TextCorpus, TrainingSpec, parts
 from repro.trainers.measurement import NAMES, Measured, MeasurementSpec
 from repro.trainers.run import RunSpec
@@ -100,6 +100,13 @@ class Networks(Trainer[Any]):
         latent = 4.0 * model.output.latent_contexts * model.decoder_size
         kept = self.activations(spec) + latent
         return float(_number(spec) * (KEPT * spec.parameters + self.at_once(spec) * kept))
+
+    def process_memory(self, spec: Any, device: Device) -> float:
+        """On a GPU with the logits of a loss and their log-softmax, which replicates share."""
+        if device == "cpu":
+            return PROCESS_MEMORY
+        logits = self.at_once(spec) * spec.model.output.softmaxes * spec.corpus.vocabulary
+        return PROCESS_MEMORY + 2 * _number(spec) * min(2 * CHUNK_ELEMENTS[device], logits)
 
     def at_once(self, spec: Any) -> float:
         """How many tokens go through the network at once, with a margin."""

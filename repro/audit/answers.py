@@ -1,0 +1,404 @@
+"""A table as it is printed -> what its numbers say, by every reading of them that is open.
+
+Where nothing says whether ± is a deviation, an error or half an interval, or of how many runs a
+mean is, each possibility is computed: an answer stands only where all of them agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal, TypeAlias, get_args
+
+from repro.audit.as_printed import AsPrinted, Better, Method, PrintedValue, Reading
+from repro.audit.comparison import (
+    Answer,
+    Audit,
+    Audited,
+    Grade,
+    PrintedArm,
+    PrintedComparison,
+    rows_of,
+)
+from repro.audit.findings import YES, answer_of, number, p_text, span_text
+from repro.audit.grading import READINGS, decision
+from repro.audit.p_range import Span, Variant
+from repro.errors import Place
+from repro.evidence.published import PrintedNumber, Rounding
+from repro.files import fatal
+from repro.stats.multiplicity import holm
+
+ALPHA = 0.05
+SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
+"""The numbers of runs that are tried where none is printed."""
+
+MAX_PAIRS = 1_000
+WELCH = Variant("welch")
+NAMES: Mapping[Reading, str] = {
+    "sd": "standard deviation",
+    "se": "standard error",
+    "ci95": "half of a 95 % interval",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the user says of a table that the table itself does not."""
+
+    n: int | None = None
+    plus_minus: Reading | None = None
+    baseline: str | None = None
+    better: Better | None = None
+    methods: Literal["rows", "columns"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
+
+    id: str
+    a: tuple[PrintedValue, int | None]
+    b: tuple[PrintedValue, int | None]
+    p: PrintedNumber | None
+    shown: bool = True
+
+    def comparison(self, reading: Reading, n: int | None, rounding: Rounding) -> PrintedComparison:
+        """The comparison with deviations and sizes as one reading has them."""
+        a, b = (_arm(value, size or n, reading, rounding) for value, size in (self.a, self.b))
+        return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA)
+
+    @property
+    def open_reading(self) -> bool:
+        """Whether ± of either value may be one thing or another."""
+        return any(
+            value.spread is not None and value.reading is None for value, _ in (self.a, self.b)
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether both values have a spread, and neither is that of one run."""
+        return all(value.spread is not None and n != 1 for value, n in (self.a, self.b))
+
+
+def _arm(value: PrintedValue, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
+    mean, spread = value.mean.under(rounding), value.spread
+    if n is None or n < 2 or spread is None:
+        return PrintedArm(mean, None, None)
+    spread = spread.under(rounding)
+    meant = value.reading or reading
+    if meant != "sd":
+        by = (READINGS["standard errors"] if meant == "se" else READINGS[HALF])(n)
+        spread = replace(spread, value=spread.value * by, half=spread.half * by)
+    return PrintedArm(mean, spread, n)
+
+
+HALF = "half the length of 95 % intervals"
+
+Scenario: TypeAlias = tuple[Reading, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one reading gives for a pair: p and its range, both again after Holm.
+
+    ``fits`` is whether a two-sided t-test gives the printed p.
+    """
+
+    span: Span
+    p: float
+    after: Span
+    p_after: float
+    fits: bool
+    family: int
+
+
+Judge: TypeAlias = Callable[[Sequence[PrintedComparison]], Sequence[Audited]]
+
+
+def audit_as_printed(
+    printed: AsPrinted, source: str, decided: Decided, rounding: Rounding, judge: Judge
+) -> Audit:
+    """The answers to the comparisons that a table makes, and what was taken for granted.
+
+    Each method against the baseline where one is named, or a p says so; else the best against
+    every other, and all pairs where nothing says which way is better. Holm's correction is over
+    all pairs of a table whose best is chosen by the data, whichever are shown. ``judge`` audits
+    comparisons of which nothing is open.
+    """
+    pairs = list(_pairs(printed, source, decided))
+    if not pairs:
+        mistake, advice = "nothing to compare", "paste the rows of two methods, or more"
+        raise fatal(Place(source), mistake, "two methods with results", advice)
+    if len(pairs) > MAX_PAIRS:
+        expected = f"at most {MAX_PAIRS:,} pairs"
+        raise fatal(
+            Place(source), f"{len(pairs):,} pairs of methods", expected, "name one: --baseline NAME"
+        )
+    scenarios = _scenarios(pairs, decided.plus_minus or printed.reading)
+    found = {each: _compute(pairs, each, rounding) for each in scenarios}
+    plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
+    if len(scenarios) == 1:
+        plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
+    rows = tuple(
+        _answered(row, pair, {each: found[each][at] for each in scenarios if at in found[each]})
+        for at, (row, pair) in enumerate(zip(plain, pairs, strict=True))
+        if pair.shown
+    )
+    family = sum(pair.complete for pair in pairs)
+    return Audit("", source, rows, tuple(_taken(printed, decided, pairs, family)))
+
+
+def _scenarios(pairs: Sequence[_Pair], known: Reading | None) -> list[Scenario]:
+    readings: Sequence[Reading] = (known,) if known else get_args(Reading)
+    if not any(pair.open_reading for pair in pairs):
+        readings = readings[:1]
+    missing = any(None in (pair.a[1], pair.b[1]) for pair in pairs if pair.complete)
+    return [(reading, n) for reading in readings for n in (SIZES if missing else (None,))]
+
+
+def _compute(pairs: Sequence[_Pair], scenario: Scenario, rounding: Rounding) -> dict[int, _Found]:
+    """What each pair that has all its numbers says by one reading, corrected over all of them."""
+    rows = rows_of([pair.comparison(*scenario, rounding) for pair in pairs], ())
+    kept = {
+        at: (row, row.intervals[WELCH], nominal)
+        for at, row in enumerate(rows)
+        if WELCH in row.intervals and (nominal := row.nominal(WELCH)) is not None
+    }
+    lows = holm([span[0] for _, span, _ in kept.values()])
+    highs = holm([span[1] for _, span, _ in kept.values()])
+    afters = holm([p for *_, p in kept.values()])
+    return {
+        at: _Found(
+            span, p, (low, high), after, any(match.tails == 2 for match in row.matches), len(kept)
+        )
+        for (at, (row, span, p)), low, high, after in zip(
+            kept.items(), lows, highs, afters, strict=True
+        )
+    }
+
+
+def _pairs(printed: AsPrinted, source: str, decided: Decided) -> Iterator[_Pair]:
+    for group, column, arms, ps in _groups(printed, source):
+        default = decided.n or printed.n
+        known = {
+            name: (
+                replace(value, reading=value.reading or decided.plus_minus or printed.reading),
+                n or default,
+            )
+            for name, (value, n) in arms.items()
+        }
+        baseline = _baseline(known, ps, printed, source, decided)
+        if baseline is not None:
+            for name, arm in known.items():
+                if name != baseline:
+                    p = ps.get(name) or _by_stars(arm[0], printed.legend)
+                    yield _Pair(_named(name, baseline, group), arm, known[baseline], p)
+            continue
+        way = decided.better or printed.better.get(column)
+        ordered = list(known)
+        if way is not None:
+            ordered.sort(key=lambda name: known[name][0].mean.value, reverse=way == "higher")
+        for a, b in combinations(ordered, 2):
+            stars = _by_stars(known[a][0], printed.legend) if len(known) == 2 else None
+            shown = way is None or a == ordered[0]
+            yield _Pair(_named(a, b, group), known[a], known[b], ps.get(a) or stars, shown)
+
+
+Arms: TypeAlias = Mapping[str, tuple[PrintedValue, int | None]]
+
+
+def _groups(
+    printed: AsPrinted, source: str
+) -> Iterator[tuple[str, str, Arms, Mapping[str, PrintedNumber]]]:
+    """What is compared, within a column or a row: its name, whose direction, values and p."""
+    if printed.across:
+        _refuse_same_names(printed.methods, source)
+        for row in printed.methods:
+            p = {name: row.p for name in printed.columns[:1] if row.p is not None}
+            yield (
+                row.name,
+                row.name,
+                {name: (value, row.n) for name, value in row.values.items()},
+                p,
+            )
+        return
+    names = [row.name for row in printed.methods]
+    parts = dict.fromkeys(row.section for row in printed.methods)
+    for part in parts if len(set(names)) < len(names) else [None]:
+        methods = [row for row in printed.methods if part in (None, row.section)]
+        _refuse_same_names(methods, source)
+        ps = {row.name: row.p for row in methods if row.p is not None}
+        for name in printed.columns:
+            arms = {row.name: (row.values[name], row.n) for row in methods if name in row.values}
+            yield (
+                f"{part}, {name}" if part else name,
+                name,
+                arms,
+                ps if name == printed.p_of else {},
+            )
+
+
+def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
+    names = [row.name for row in methods]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        mistake = f"two rows are called {twice[:50]!r}"
+        raise fatal(Place(source), mistake, "a name per method", "rename or leave out one of them")
+
+
+def _named(a: str, b: str, group: str) -> str:
+    return f"{a} vs {b}" + (f", {group}" if group != "value" else "")
+
+
+def _baseline(
+    arms: Arms,
+    ps: Mapping[str, PrintedNumber],
+    printed: AsPrinted,
+    source: str,
+    decided: Decided,
+) -> str | None:
+    """The method that all others are compared with, if the user or the p-values name one."""
+    if decided.baseline is not None:
+        found = [name for name in arms if name.lower() == decided.baseline.lower()]
+        if not found:
+            expected = ", ".join(list(arms)[:10])
+            mistake = f"no method is called {decided.baseline[:50]!r}"
+            raise fatal(Place(source), mistake, expected, "give --baseline one of these names")
+        return found[0]
+    if printed.across or not ps:
+        return None
+    without = [name for name in arms if name not in ps]
+    if len(without) != 1:
+        mistake = "a p per method, and nothing says which method it compares with"
+        advice = "name that method: --baseline NAME"
+        raise fatal(Place(source), mistake, "one method without a p", advice)
+    return without[0]
+
+
+def _by_stars(value: PrintedValue, legend: Mapping[str, PrintedNumber]) -> PrintedNumber | None:
+    return legend.get(value.stars) if value.stars else None
+
+
+def _answered(row: Audited, pair: _Pair, found: Mapping[Scenario, _Found]) -> Audited:
+    printed = None if pair.p is None else pair.p.text
+    if not found:
+        answer, reason = _cannot(pair)
+    elif pair.p is not None and len(found) == 1:
+        answer, reason = answer_of(row)
+    else:
+        answer, reason = _answer(pair, found)
+    tried = {f"p_{reading}_n_{n}": each.p for (reading, n), each in found.items() if len(found) > 1}
+    return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
+
+
+def _cannot(pair: _Pair) -> tuple[Answer, str]:
+    if any(n == 1 for _, n in (pair.a, pair.b)):
+        return "cannot say", "one run in an arm says nothing of its scatter"
+    missing = [value.mean.text for value, _ in (pair.a, pair.b) if value.spread is None]
+    if missing:
+        return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
+    return "cannot say", "both spreads are printed as 0, so no test can be made"
+
+
+def _answer(pair: _Pair, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
+    if pair.p is not None:
+        return _answer_to_p(pair.p, found)
+    after = {decision(each.after, ALPHA) for each in found.values()}
+    alone = {decision(each.span, ALPHA) for each in found.values()}
+    if len(found) == 1:
+        (only,) = found.values()
+        said = f"significant at 5 %: {_said(only.span, only.p)}"
+        if only.family > 1:
+            said += f"; after Holm: {_said(only.after, only.p_after)}"
+        return _word(after), said
+    if len(after) == len(alone) == 1 and None not in after | alone:
+        p = [each.p for each in found.values()]
+        said = (
+            f"significant at 5 %: {YES[alone.pop()]} (p = {span_text((min(p), max(p)))}); after "
+            f"Holm: {YES[next(iter(after))]}; by every reading of what is printed"
+        )
+        return _word(after), said
+    return _word(after), f"significant at 5 % {_by_readings(found)}".replace(" :", ":")
+
+
+def _word(after: set[bool | None]) -> Answer:
+    if len(after) > 1 or None in after:
+        return "cannot say"
+    return "holds" if True in after else "does not"
+
+
+def _said(span: Span, p: float) -> str:
+    decided = decision(span, ALPHA)
+    if decided is None:
+        return f"open, for rounding allows p from {span_text(span)}"
+    return f"{YES[decided]} (p = {number(p)})"
+
+
+def _by_readings(found: Mapping[Scenario, _Found]) -> str:
+    """`after Holm, if ± is a standard deviation: from n = 4; if a standard error: no`."""
+    parts = []
+    readings = list(dict.fromkeys(reading for reading, _ in found))
+    for reading in readings:
+        these = {n: each for (of, n), each in found.items() if of == reading}
+        if_so = f"if ± is {NAMES[reading]}, " if len(readings) > 1 else ""
+        parts.append(f"{if_so}{_by_sizes(these)}")
+    asked = ["--plus-minus"] * (len(readings) > 1) + ["--n"] * (len(found) > len(readings))
+    after = any(each.family > 1 for each in found.values())
+    return f"{'after Holm' * after}: {'; '.join(parts)}. Decide it by {' and '.join(asked)}"
+
+
+def _by_sizes(these: Mapping[int | None, _Found]) -> str:
+    ways = {n: decision(each.after, ALPHA) for n, each in these.items()}
+    if len(set(ways.values())) == 1:
+        p = [each.p_after for each in these.values()]
+        of = number(p[0]) if len(p) == 1 else span_text((min(p), max(p)))
+        return f"{YES[next(iter(ways.values()))]} (p = {of})"
+    yes = [n for n, way in ways.items() if way and n]
+    if not yes:
+        no = [n for n, way in ways.items() if way is False and n]
+        return f"no up to {max(no)} runs each, then open by rounding" if no else "open by rounding"
+    no = [n for n, way in ways.items() if way is not True and n]
+    if max(no) < min(yes):
+        return f"yes from {min(yes)} runs each"
+    return f"yes up to {max(yes)} runs each"
+
+
+def _answer_to_p(p: PrintedNumber, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
+    """Whether the numbers give the printed p, by the readings that are open."""
+    text = p_text(p)
+    fits = {each.fits for each in found.values()}
+    if fits == {True}:
+        return "holds", f"{text} follows from the numbers by every reading of them"
+    ways = [
+        f"{NAMES[reading]}{f', n = {n}' if n else ''}"
+        for (reading, n), each in found.items()
+        if each.fits
+    ]
+    if not ways:
+        return "cannot say", f"no t-test of independent runs gives {text}; another test might"
+    listed = "; ".join(ways[:4]) + ("; ..." if len(ways) > 4 else "")
+    return "cannot say", f"{text} follows if ± is: {listed}. Decide it by --plus-minus and --n"
+
+
+def _taken(
+    printed: AsPrinted, decided: Decided, pairs: Sequence[_Pair], family: int
+) -> Iterator[str]:
+    """What an answer takes for granted, what was read from the table, and what was left unread."""
+    if any(pair.complete for pair in pairs):
+        yield (
+            "Judged by Welch's two-sided t-test of independent runs; runs paired by seed or fold "
+            "may give another p."
+        )
+    if family > 1:
+        yield f"Holm's correction is over {family} comparisons of this table."
+    if printed.reading and not decided.plus_minus:
+        yield f"± is read as {NAMES[printed.reading]}, as the table says."
+    if printed.n and not decided.n:
+        yield f"n = {printed.n}, as the text of the table says."
+    stars = any(value.stars for row in printed.methods for value in row.values.values())
+    if stars and not printed.legend:
+        yield "Stars have no legend here, so what they claim is not checked."
+    elif stars and not any(pair.p for pair in pairs):
+        yield "Nothing says which method stars compare with: name it by --baseline."
+    if printed.unread:
+        yield f"Left unread: {', '.join(printed.unread[:10])}."

@@ -1,0 +1,419 @@
+"""A table as a paper prints it -> what each cell says, and what its columns are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from repro.audit.comparison import check_probability
+from repro.audit.pasted import Cell, Pasted
+from repro.errors import ClaimError, Place, Problem, SpecError
+from repro.evidence.published import PrintedNumber
+from repro.files import fatal
+from repro.schema.rows import MOST
+
+Reading: TypeAlias = Literal["sd", "se", "ci95"]
+Better: TypeAlias = Literal["higher", "lower"]
+
+_NUMBER = r"[-+\N{MINUS SIGN}]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
+_VALUE = re.compile(
+    rf"(?P<mean>{_NUMBER}) ?%?(?: ?(?:±|\+/-|\+-) ?(?P<spread>{_NUMBER}) ?%?"
+    rf"| ?\( ?(?:(?:±|\+/-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
+    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}) ?(?P<high>{_NUMBER})[\])])?",
+    re.IGNORECASE,
+)
+_ROLES: Mapping[str, re.Pattern[str]] = {
+    "n": re.compile(r"#? ?(?:n|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"),
+    "p": re.compile(r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\))?"),
+    "sd": re.compile(r".*\b(?:s\.?d\.?|std\.?|st\.? ?dev\.?|stdev|standard deviation)\)?"),
+    "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err\.?|standard error)\)?"),
+    "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
+}
+_SAYS: Mapping[Reading, re.Pattern[str]] = {
+    "sd": re.compile(r"\b(?:s\.?d\.?|std\.?(?! ?err)|stdev|standard deviations?)(?![a-z])"),
+    "se": re.compile(r"\b(?:s\.?e\.?m?|std\.? ?err(?:or)?|standard errors?)(?![a-z])"),
+    "ci95": re.compile(r"95 ?% ?(?:ci|confidence|c\.i\.)|ci ?95|confidence intervals?"),
+}
+_RUNS = re.compile(
+    r"\bn ?= ?(\d{1,6})\b|\b(?:over|of|across|with|from|for) (\d{1,6}|two|three|four|five|six"
+    r"|eight|ten) (?:[a-z]+ ){0,2}(?:runs|seeds|trials|repeats|repetitions|initiali[sz]ations)"
+)
+_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10}
+_LOWER = re.compile(
+    r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
+    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
+)
+_HIGHER = re.compile(
+    r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
+    r"|precision|recall|\br2\b|success|top-?[15]|higher is better"
+)
+_OF_ROWS = re.compile(
+    r"data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?|games?|variables?"
+)
+"""What heads the first column where methods stand in columns."""
+
+_LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
+_NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedValue:
+    """A mean with its spread, the stars behind it, and whether it is bold.
+
+    ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
+    """
+
+    mean: PrintedNumber
+    spread: PrintedNumber | None = None
+    stars: str = ""
+    bold: bool = False
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A row of a table: its name, a value per column, n and p where printed, and what heads it."""
+
+    name: str
+    values: Mapping[str, PrintedValue]
+    n: int | None
+    p: PrintedNumber | None
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AsPrinted:
+    """The methods of a table by columns of values, and what its header and notes say of these.
+
+    ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
+    behind, and is of.
+    """
+
+    methods: tuple[Method, ...]
+    columns: tuple[str, ...]
+    reading: Reading | None
+    n: int | None
+    better: Mapping[str, Better]
+    legend: Mapping[str, PrintedNumber]
+    across: bool
+    p_of: str
+    unread: tuple[str, ...]
+
+
+def read_as_printed(table: Pasted, *, methods: Literal["rows", "columns"] | None) -> AsPrinted:
+    """What a table says; SpecError with every cell that cannot be read, and how to write it."""
+    names, body = _header(table)
+    if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
+        mistake = "a table of test statistics, which cannot be checked against p"
+        advice = "paste the means with their spread and n instead"
+        raise fatal(_place(table.file, table.rows[0][0]), mistake, "means such as 93.4±0.2", advice)
+    roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
+    if "value" not in roles:
+        mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
+        advice = "paste the table with its header, one method a row"
+        raise fatal(_place(table.file, body[0][0]), mistake, "93.4±0.2", advice)
+    reader = _Reader(table, names, roles)
+    found = list(reader.methods(body))
+    if reader.problems:
+        raise SpecError(sorted(reader.problems)[:MOST])
+    said = " ".join((*table.notes, *names)).lower()
+    columns = [names[at] for at in reader.at("value")]
+    turned = methods or _turned(names[0], found, columns)
+    return AsPrinted(
+        methods=tuple(found),
+        columns=tuple(columns),
+        reading=_told(said),
+        n=_runs_told(said),
+        better=dict(_directions(found, columns, table.notes, turned)),
+        legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
+        across=turned == "columns",
+        p_of=reader.p_of(),
+        unread=tuple(names[at] for at in reader.at("unread") if names[at] and at),
+    )
+
+
+def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
+    """The names of the columns, each once, from all rows above the first with a result in it."""
+    rows = table.rows
+    first = next((at for at, row in enumerate(rows) if any(map(_is_result, row[1:]))), 0)
+    while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
+        first -= 1  # what heads the first section stays out of the header
+    head, body = rows[:first], list(rows[first:])
+    if not head:
+        return [
+            "method",
+            *(f"value {at}" if at > 1 else "value" for at in range(1, len(rows[0]))),
+        ], body
+    names: list[str] = []
+    for column in zip(*head, strict=True):
+        parts = dict.fromkeys(_bare(cell.text)[0] for cell in column)
+        name = " ".join(filter(None, parts))
+        if name and name in names:
+            at = column[-1]
+            mistake = f"two columns are called {name[:50]!r}"
+            raise fatal(_place(table.file, at), mistake, "each name once", "rename one of the two")
+        names.append(name or f"column {len(names) + 1}" if names else name)
+    return names, body
+
+
+def _is_result(cell: Cell) -> bool:
+    """Whether a cell has a number and cannot be a header, as 2018 may."""
+    text, *_ = _bare(cell.text)
+    return bool(_VALUE.fullmatch(text)) and not re.fullmatch(r"[0-9]{4}", text)
+
+
+def _is_group(row: Sequence[Cell]) -> bool:
+    """A line that says what the lines below it are: one text, or a text and nothing."""
+    texts = {cell.text for cell in row[1:] if not cell.empty}
+    return texts <= {row[0].text}
+
+
+def _bare(text: str) -> tuple[str, bool, str]:
+    """A text without bold marks, footnotes and stars; whether it was bold; its stars."""
+    bold = text.startswith(("**", "__"))
+    if bold:
+        text = text[2:].replace(text[:2], "", 1)
+    text = re.sub("[†‡§¶]", "", text).replace(r"\*", "*")
+    stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
+    return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
+
+
+def _role(name: str, cells: Sequence[Cell]) -> str:
+    lower = name.lower().replace("_", " ").strip()
+    results = [cell for cell in cells if not cell.empty]
+    numbers = [cell for cell in results if _VALUE.fullmatch(_bare(cell.text)[0])]
+    for role, pattern in _ROLES.items():
+        spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
+        if pattern.fullmatch(lower) and not spread:
+            return role
+    return "value" if len(numbers) * 2 > len(results) else "unread"
+
+
+def _place(file: str, cell: Cell) -> Place:
+    return Place(file, cell.line, cell.column)
+
+
+class _Reader:
+    """Reads rows by the roles of their columns, and keeps what it cannot read as problems."""
+
+    def __init__(self, table: Pasted, names: Sequence[str], roles: list[str]) -> None:
+        self.file, self.names, self.roles = table.file, names, roles
+        self.problems: list[Problem] = []
+        self.roles[0] = "name"
+        self.above = ""
+        texts = [cell.text for row in table.rows for cell in row[1:]]
+        numbers = [_bare(text)[0] for text in texts]
+        self.points = any(re.search(r"[0-9]\.[0-9]", number) for number in numbers)
+        self.sure = any(
+            re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
+        )
+        values = self.at("value")
+        in_rows = not _OF_ROWS.fullmatch(names[0].lower())
+        if in_rows and any(self._spread_in(at, table.rows) for at in values):
+            for at in values:
+                if not self._spread_in(at, table.rows):
+                    self.roles[at] = "unread"
+
+    def at(self, role: str) -> list[int]:
+        """The columns of a role."""
+        return [at for at, each in enumerate(self.roles) if each == role]
+
+    def p_of(self) -> str:
+        """The last column of results before that of p; empty where no p is printed."""
+        before = [at for at in self.at("value") for p in self.at("p")[:1] if at < p]
+        return self.names[before[-1]] if before else ""
+
+    def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
+        inside = any(re.search(r"±|\+/-|\+-|[(\[]", row[at].text) for row in rows[1:])
+        return inside or self._deviations(at) is not None
+
+    def _deviations(self, at: int) -> int | None:
+        """The column of deviations that follows a column of means."""
+        after = at + 1
+        here = after < len(self.roles) and self.roles[after] in ("sd", "se", "ci95")
+        return after if here else None
+
+    def methods(self, body: Sequence[Sequence[Cell]]) -> Iterator[Method]:
+        """A method per row; rows of one text head the sections below them."""
+        section = ""
+        for row in body:
+            if _is_group(row):
+                section = _bare(row[0].text)[0]
+            else:
+                yield replace(self._method(row), section=section)
+
+    def _method(self, row: Sequence[Cell]) -> Method:
+        values = {
+            self.names[at]: value for at in self.at("value") if (value := self._value(row, at))
+        }
+        n = next((self._n(row[at]) for at in self.at("n")), None)
+        p = next((self._p(row[at]) for at in self.at("p")), None)
+        return Method(self._name(row), values, n, p)
+
+    def _name(self, row: Sequence[Cell]) -> str:
+        """The texts before the first result; the first goes on from above where it is empty."""
+        first = next(
+            (at for at, role in enumerate(self.roles) if role not in ("name", "unread")), 1
+        )
+        if not row[0].empty:
+            self.above = row[0].text
+        texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
+        return " ".join(_bare(text)[0] for text in texts)
+
+    def _value(self, row: Sequence[Cell], at: int) -> PrintedValue | None:
+        cell, after = row[at], self._deviations(at)
+        if cell.empty:
+            return None
+        text, bold, stars = _bare(self._points(cell))
+        found = _VALUE.fullmatch(text)
+        if found is None:
+            self._wrong(
+                cell, f"{cell.text[:40]!r} is not a number with its spread", "93.4±0.2", WRITE
+            )
+            return None
+        try:
+            spread, reading = _spread(found)
+            value = PrintedValue(_number(found["mean"]), spread, stars, bold, reading)
+            if after is not None and not row[after].empty:
+                spread = _number(_bare(self._points(row[after]))[0].lstrip("±+/- "))
+                return replace(value, spread=spread, reading=self.roles[after])  # type: ignore[arg-type]
+        except ClaimError as error:
+            self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
+            return None
+        return value
+
+    def _points(self, cell: Cell) -> str:
+        """The text with a decimal point; a comma is one where others of the table are, for sure."""
+        if "," not in re.sub(r", |,(?=-)", "", cell.text) or re.search(
+            r"[\[(].*,.*[\])]", cell.text
+        ):
+            return cell.text
+        if self.points:
+            return re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", cell.text)
+        if self.sure:
+            return cell.text.replace(",", ".")
+        self._wrong(cell, f"{cell.text[:40]!r} may be a thousand or a decimal comma", "93.4", WRITE)
+        return cell.text.replace(",", "")
+
+    def _n(self, cell: Cell) -> int | None:
+        text = cell.text.lower().removeprefix("n").lstrip(" =")
+        if cell.empty:
+            return None
+        if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text) > 0):
+            advice = "write how many runs the mean is of, or - where that is not printed"
+            self._wrong(
+                cell, f"{cell.text[:40]!r} is not a number of runs", "a whole number", advice
+            )
+            return None
+        return int(text)
+
+    def _p(self, cell: Cell) -> PrintedNumber | None:
+        text = _bare(cell.text)[0].strip()
+        text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$]", "", text).strip()
+        if cell.empty or text.lower() in ("ref", "ref.", "reference", "baseline"):
+            return None
+        if _NOT_SIGNIFICANT.fullmatch(text):
+            return replace(PrintedNumber.read(">0.05"), text="n.s.")
+        try:
+            return check_probability(PrintedNumber.read(text.replace(",", ".")))
+        except ClaimError as error:
+            self._wrong(cell, str(error), "0.03, <.001 or n.s.", "or - where no p is printed")
+            return None
+
+    def _wrong(self, cell: Cell, mistake: str, expected: str, advice: str) -> None:
+        self.problems.append(Problem(_place(self.file, cell), mistake, expected, advice))
+
+
+WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
+
+
+def _number(text: str) -> PrintedNumber:
+    number = PrintedNumber.read(text.lstrip("+"))
+    if 0 < abs(number.value) < 1e-100:
+        raise ClaimError(f"{text!r} is smaller than any mean that is printed")
+    return number
+
+
+def _spread(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]:
+    """The spread of a mean: half of an interval that is printed with both its ends."""
+    if found["low"]:
+        mean, low, high = (_number(found[each]) for each in ("mean", "low", "high"))
+        if not low.value <= mean.value <= high.value:
+            raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
+        half = (high.value - low.value) / 2
+        return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half)), "ci95"
+    text = found["spread"] or found["inside"]
+    if text is None:
+        return None, None
+    if found["inside"] and text.isdecimal() and "." in found["mean"]:
+        raise ClaimError(
+            f"{found[0]!r} may mean ±{text}, or {text} units of the last digit",
+            advice="write it as 93.4±0.2",
+        )
+    spread = _number(text)
+    if spread.value < 0:
+        raise ClaimError(f"a deviation is not negative, and {text} is")
+    return spread, None
+
+
+def _told(said: str) -> Reading | None:
+    """What header and notes say that ± is, where they say one thing."""
+    found = [reading for reading, pattern in _SAYS.items() if pattern.search(said)]
+    return found[0] if len(found) == 1 else None
+
+
+def _runs_told(said: str) -> int | None:
+    """How many runs the notes say a mean is of, where they name one number."""
+    found = {one or other for one, other in _RUNS.findall(said)}
+    if len(found) != 1:
+        return None
+    (text,) = found
+    return _WORDS.get(text) or int(text) or None
+
+
+def _turned(
+    first: str, found: Sequence[Method], columns: Sequence[str]
+) -> Literal["rows", "columns"]:
+    """Where methods stand: in columns if rows are data sets, or two values with a p in each."""
+    if _OF_ROWS.fullmatch(first.lower()):
+        return "columns"
+    each = all(method.p is not None for method in found)
+    return "columns" if len(columns) == 2 and each else "rows"
+
+
+def _directions(
+    found: Sequence[Method],
+    columns: Sequence[str],
+    notes: Sequence[str],
+    turned: Literal["rows", "columns"],
+) -> Iterator[tuple[str, Better]]:
+    """Which way is better, by the names of columns, the notes, or what is set in bold."""
+    groups: dict[str, list[PrintedValue]] = (
+        {method.name: list(method.values.values()) for method in found}
+        if turned == "columns"
+        else {name: [m.values[name] for m in found if name in m.values] for name in columns}
+    )
+    for name, values in groups.items():
+        way = _way(name) or _way(" ".join(notes)) or _by_bold(values)
+        if way is not None:
+            yield name, way
+
+
+def _way(text: str) -> Better | None:
+    said = re.sub("(?:standard|std) errors?", "", text.lower())
+    lower, higher = (bool(each.search(said)) for each in (_LOWER, _HIGHER))
+    if lower == higher:
+        return None
+    return "lower" if lower else "higher"
+
+
+def _by_bold(values: Sequence[PrintedValue]) -> Better | None:
+    bold = [value.mean.value for value in values if value.bold]
+    others = [value.mean.value for value in values if not value.bold]
+    if not bold or not others:
+        return None
+    if min(bold) > max(others):
+        return "higher"
+    return "lower" if max(bold) < min(others) else None

@@ -1,0 +1,46 @@
+"""Folds of one data set: the corrected test, what is not tried again, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from repro.judging.assemble import check_claim
+from repro.judging.document import Document
+from tests.judging.made import made, seen
+
+X = (0.81, 0.79, 0.84, 0.80, 0.78, 0.83, 0.82, 0.80, 0.79, 0.85)
+Y = (0.80, 0.79, 0.83, 0.80, 0.77, 0.80, 0.83, 0.78, 0.78, 0.83)
+FOLDS = {
+    "kind": "difference",
+    "of": ["a", "b"],
+    "direction": "higher",
+    "test": "paired",
+    "folds": {"test_to_train": 1 / 9},
+}
+
+
+def document(**keys: object) -> Document:
+    claim = made({**FOLDS, **keys}, design="paired", seeds={"min": 10, "plan": 10})
+    return check_claim(claim, seen(claim, {"a": X, "b": Y}))
+
+
+def test_a_difference_that_the_plain_test_finds_is_open() -> None:
+    """Ten folds: p = .02 by the paired t-test, and .09 by the corrected one (by hand)."""
+    differences = np.array(X) - np.array(Y)
+    t = differences.mean() / np.sqrt((1 / 10 + 1 / 9) * differences.var(ddof=1))
+    one = document().results[0]
+    assert one.p == pytest.approx(2 * stats.t.sf(t, 9))
+    assert one.conclusion == "INCONCLUSIVE"
+    assert document(folds=None).results[0].conclusion == "CONFIRMED"
+    assert one.test == "corrected resampled t-test (Nadeau and Bengio), two-sided"
+
+
+def test_no_test_of_independent_pairs_is_tried_with_it() -> None:
+    """Exchanges within pairs, and arms that share nothing, know nothing of the overlap."""
+    choices = {each.choice for each in document().robustness[0].analyses}
+    assert choices == {"declared", "scale", "seed"}
+    assert "test" in {each.choice for each in document(folds=None).robustness[0].analyses}
+    (design,) = document().design
+    assert "folds, whose training data overlap" in design.note
