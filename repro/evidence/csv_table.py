@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 COLUMNS = ("arm", "seed", "measurement", "value")
 STATE = "state"
 MAX_BYTES = 20_000_000
-MAX_SEED = 2**53
-MAX_SEEDS, MAX_ITEMS = 10_000, 1_000_000
+MAX_SEED, MAX_SEEDS, MAX_ITEMS = 2**53, 10_000, 1_000_000
 NAMED = 5
 FRAME = "a pandas frame"
 

@@ -14,7 +14,7 @@ from repro.schema import numbers as fmt
 from repro.stats.records import Alternative, TestResult, expect
 
 if TYPE_CHECKING:
-    from repro.stats.items import ItemsResult
+    from repro.stats.item_scores import ItemsResult
     from repro.stats.planning import PlannedTest
 
 
@@ -23,7 +23,7 @@ class ItemsDifference(Difference):
 
     Differences per item are tested, of items that ``seeds.items`` names; ``seeds.clusters`` says
     which belong together. ``test: mcnemar`` is exact, for items that are 0 or 1, one run of each
-    arm and no clusters. Of several runs of an arm each item is averaged. What is found is about
+    arm and no clusters. Each item is averaged over several runs of an arm. What is found is about
     the runs that were evaluated; runs with other seeds are what `difference` is about.
     """
 
@@ -44,7 +44,7 @@ class ItemsKind(DifferenceKind):
     no_power = "how many items there are is known when the table is read"
 
     def test(self, declared: Difference, context: Context, read: Read) -> TestResult:
-        from repro.stats import items
+        from repro.stats import item_scores as items
 
         paired = items.paired_items(*samples_of(declared, read))
         tail: Alternative = "less" if declared.direction == "lower" else "greater"
@@ -128,6 +128,6 @@ def _models(found: ItemsResult) -> str:
 
 
 def _typed(result: TestResult) -> ItemsResult:
-    from repro.stats.items import ItemsResult
+    from repro.stats.item_scores import ItemsResult
 
     return expect(result, ItemsResult)

@@ -22,7 +22,7 @@ from repro.schema.numbers import number_of
 def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
     """The items at ``path``, by the field ``hints.items``; each arm has the mean of each run.
 
-    Of a folder the first form counts that has such rows. ClaimError where none has, or where a
+    In a folder the first form that has such rows counts. ClaimError where none has, or where a
     row has no number.
     """
     above = path.resolve().parent

@@ -174,7 +174,7 @@ def _items(claim: ScaledClaim) -> Iterator[Problem]:
     for key in ("items", "clusters"):
         column = getattr(seeds, key)
         if column is not None and (column in NO_UNIT or seeds.read_by.count(column) > 1):
-            mistake = f"the column '{column}' says something else, or stands there twice"
+            mistake = f"the column '{column}' says something else, or is named twice"
             expected = "a column that says which question, or which group of them, a row is about"
             yield claim.problem((*steps, key), mistake, expected, "name another, or remove it")
 

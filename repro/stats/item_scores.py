@@ -52,7 +52,7 @@ class PairedItems:
     def contrast(self) -> Contrast:
         """Their mean; where there are clusters its error is CR2 (Bell and McCaffrey 2002).
 
-        Of a mean that is ``sqrt(sum_g (sum_i (d_i - d))^2 / (1 - n_g / n)) / n``, with
+        For a mean that is ``sqrt(sum_g (sum_i (d_i - d))^2 / (1 - n_g / n)) / n``, with
         Satterthwaite's degrees of freedom; for clusters of one size it is Liang and Zeger's error
         with the factor ``G / (G - 1)``, and there are ``G - 1`` (Miller 2024 has no factor).
         ClaimError for few items or clusters, and for differences that are all the same.
@@ -83,7 +83,7 @@ class PairedItems:
 
 
 def _degrees(share: npt.NDArray[np.float64]) -> float:
-    """Satterthwaite's, of CR2 of a mean over independent items in clusters of these shares.
+    """Satterthwaite's, for CR2 of a mean over independent items in clusters of these shares.
 
     With ``c_g = share_g / (1 - share_g)`` the errors of the clusters have the covariances
     ``c_g [g = h] - sqrt(c_g c_h share_g share_h)``, but for a factor.
@@ -134,7 +134,7 @@ def _by_item(sample: Sample, name: str) -> dict[str, list[float]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedOfItems:
     """Which test, on which side, and at which level."""
 
     test: str
@@ -171,7 +171,9 @@ def items_t(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.0
     greater, less = contrast.p_greater(), contrast.p_less()
     chances = Chances(contrast.p_two_sided(), greater, less)
     interval = contrast.interval(1 - alpha * (1 if two_sided else 2))
-    result = _result(paired, contrast, interval, Asked("items_t", alternative, alpha), chances)
+    result = _result(
+        paired, contrast, interval, AskedOfItems("items_t", alternative, alpha), chances
+    )
     return replace(result, statistic=contrast.statistic(), df=contrast.df)
 
 
@@ -198,12 +200,16 @@ def mcnemar(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.0
     low, high = ((2 * end - 1) * apart / n for end in (low, high))
     spread = math.sqrt(max(apart / n - ((won - lost) / n) ** 2, 0.0) / n)
     contrast = Contrast((won - lost) / n, spread, n - 1)
-    asked = Asked("mcnemar", alternative, alpha)
+    asked = AskedOfItems("mcnemar", alternative, alpha)
     return _result(paired, contrast, Interval(low, high, 1 - 2 * tail), asked, chances)
 
 
 def _result(
-    paired: PairedItems, contrast: Contrast, interval: Interval, asked: Asked, chances: Chances
+    paired: PairedItems,
+    contrast: Contrast,
+    interval: Interval,
+    asked: AskedOfItems,
+    chances: Chances,
 ) -> ItemsResult:
     n = len(paired.differences)
     return ItemsResult(
