@@ -66,7 +66,7 @@ PARTS: Mapping[str, Sequence[str]] = {
         *("Difference", "Equivalence", "NonSuperiority", "NonInferiority", "Ratio", "Separation"),
         *("Level", "Spread", "Survivals", "Bound"),
         *("Association", "Trend", "Ordering", "Proportion"),
-        *("WithinReference", "OverTasks", "MetaAnalysis", "OthersExpectation"),
+        *("WithinReference", "ItemsDifference", "OverTasks", "MetaAnalysis", "OthersExpectation"),
     ),
     "Sizes and their reasons": (
         *("Margin", "ShareOfGain", "LeastRatio", "Factor", "Limit", "KnownSd", "Folds"),

@@ -124,6 +124,17 @@ Within = Annotated[
     ),
 ]
 
+Items = Annotated[
+    str,
+    typer.Option(
+        metavar="FIELD", help="Rows are items, such as questions: the field that names each."
+    ),
+]
+
+Clusters = Annotated[
+    str, typer.Option(metavar="FIELD", help="The field of the group that an item is of.")
+]
+
 Step = Annotated[
     int | None, typer.Option(min=0, help="The step whose value counts, in the logs of a record.")
 ]
@@ -164,6 +175,8 @@ def compare(
     task: TaskName = "",
     task_field: TaskField = "",
     unit: UnitField = "",
+    items: Items = "",
+    clusters: Clusters = "",
     step: Step = None,
     reader: ReaderName = "",
     out: ClaimFolder = Path(),
@@ -190,12 +203,15 @@ def compare(
         from repro.workflows.compare import compare as compared
 
         level = level_of(at_most, at_least, sd, why)
+        hints = Hints(
+            arm, seed, measure, task, task_field, unit, reader, items=items, clusters=clusters
+        )
         comparison = CompareOptions(
             results=results,
             better=better,
             by=by,
             baseline=baseline,
-            hints=Hints(arm, seed, measure, task, task_field, unit, reader),
+            hints=hints,
             out=out,
             reports=reports,
             command=given_command(),

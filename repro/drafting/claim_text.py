@@ -60,6 +60,7 @@ class Draft:
     paired: bool = False
     one_sided: bool = False
     within: Literal["", "both", "higher", "lower"] = ""
+    items: bool = False
 
 
 MARGIN = (
@@ -129,6 +130,9 @@ def _expected(draft: Draft) -> list[str]:
     if draft.within:
         margin = [line.replace("smallest_effect", "margin") for line in _margin(draft)]
         return ["    kind: within", f"    side: {draft.within}", *margin]
+    if draft.items:
+        direction = "different" if draft.either_way else draft.better
+        return ["    kind: items", f"    direction: {direction}", *_margin(draft)]
     if draft.level is None:
         return _over_tasks(draft) if draft.tasks else _difference(draft)
     level = draft.level

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from repro.drafting.claim_text import Better, Draft, MeanLimit, claim_text
 from repro.errors import OutputError, Place, Problem, SpecError, printable
@@ -35,6 +35,8 @@ LEAST_SEEDS = 3
 
 LEAST_TASKS, LEAST_PER_TASK = 3, 2
 """No fewer tasks, and runs of each, are accepted for a difference over tasks."""
+
+SEED, ITEM, CLUSTER = "seed", "item", "cluster"
 
 OWN_RUNS = re.compile(r"data[ _-]?set|env|game", re.IGNORECASE)
 """In the name of a field: each of its tasks is trained on separately."""
@@ -183,6 +185,7 @@ def _draft(
         paired=asked.paired,
         one_sided=asked.one_sided,
         within=asked.within,
+        items=bool(results.items),
     )
 
 
@@ -241,6 +244,7 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
         _comparable_tasks(results, asked)
     few = [arm for arm, runs in results.runs.items() if len(runs) < LEAST_SEEDS]
     few = [arm for arm in few if not asked.within or arm == asked.baseline]
+    few = [] if results.items else few
     if few and not (asked.ask or results.tasks):
         some = len(results.runs[few[0]])
         mistake = f"arm '{few[0]}' has {number_of(some, 'seed')}, which cannot decide"
@@ -321,12 +325,14 @@ def _either_way(results: FoundResults, asked: DraftOptions) -> bool:
     return not (named_one or results.tasks or asked.by is not None) and len(results.runs) == 2
 
 
-def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) -> dict[str, int]:
+def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) -> dict[str, Any]:
     """As many as both arms have, in every task, those that are lost included."""
     counts = Counter((label, run.task) for label in labels for run in results.runs[label])
     count = min(counts.values())
     count = max(count, LEAST_SEEDS) if asked.ask and not results.tasks else count
-    return {"min": count, "plan": count}
+    more = {"unit": SEED, "items": ITEM} if results.items else {}
+    more |= {"clusters": CLUSTER} if any(row.cluster for row in results.items) else {}
+    return {"min": count, "plan": count, **more}
 
 
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
@@ -350,6 +356,8 @@ def _tidy_text(
     results: FoundResults, shown: Sequence[str], names: Mapping[str, str], measurement: str
 ) -> str:
     """The values of these arms as a tidy table, with what was lost or is not there yet."""
+    if results.items:
+        return _items_text(results, shown, names, measurement)
     columns = (*COLUMNS, STATE, TASK) if results.tasks else (*COLUMNS, STATE)
     rows: list[tuple[str, ...]] = [columns]
     for label in (each for each in results.runs if each in shown):
@@ -361,6 +369,21 @@ def _tidy_text(
         )
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(rows)
+    return written.getvalue()
+
+
+def _items_text(
+    results: FoundResults, pair: Sequence[str], names: Mapping[str, str], measurement: str
+) -> str:
+    """The items of two arms as a table with a row for each."""
+    clustered = any(row.cluster for row in results.items)
+    written = io.StringIO()
+    lines = csv.writer(written, lineterminator="\n")
+    lines.writerow((*COLUMNS, ITEM, *([CLUSTER] if clustered else [])))
+    for row in (each for each in results.items if each.arm in pair):
+        groups = [row.cluster] if clustered else []
+        cells = (names[row.arm], str(row.seed), measurement, repr(row.value), row.item)
+        lines.writerow((*cells, *groups))
     return written.getvalue()
 
 

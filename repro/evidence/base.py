@@ -103,7 +103,8 @@ class TableSchema:
     ``order`` the column that says in which order the replicates came, where the claim declares one.
     ``specs`` are the measurements as they are declared, ``tasks`` those of which each arm has runs,
     where the claim is over tasks. ``unit`` is the column of the unit, where its rows are averaged
-    later, and ``sources`` are the columns of the sources of variation.
+    later, and ``sources`` are the columns of the sources of variation, of the item and its cluster.
+    ``by_item``: a row is one of very many.
     """
 
     arms: tuple[str, ...]
@@ -115,6 +116,7 @@ class TableSchema:
     tasks: tuple[str, ...] = ()
     unit: str | None = None
     sources: tuple[str, ...] = ()
+    by_item: bool = False
 
     @property
     def more_columns(self) -> tuple[str, ...]:

@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 COLUMNS = ("arm", "seed", "measurement", "value")
 STATE = "state"
 MAX_BYTES = 20_000_000
-MAX_SEED = 2**53
-MAX_SEEDS = 10_000
+MAX_SEED, MAX_SEEDS, MAX_ITEMS = 2**53, 10_000, 1_000_000
 NAMED = 5
 FRAME = "a pandas frame"
 
@@ -365,11 +364,12 @@ class _Reader:
     def _count(self, row: CsvRow, arm: str, seed: SeedKey) -> None:
         """Stops where there are more seeds than could be planned."""
         seeds = self.seeds.setdefault(arm, {})
-        if seed in seeds or len(seeds) < MAX_SEEDS:
+        most, noun = (MAX_ITEMS, "items") if self.schema.by_item else (MAX_SEEDS, "seeds")
+        if seed in seeds or len(seeds) < most:
             seeds.setdefault(seed, row.number)
             return
-        text = f"row {row.number}: arm '{arm}' has more than {MAX_SEEDS:,} seeds"
-        expected = f"at most {MAX_SEEDS:,} seeds per arm"
+        text = f"row {row.number}: arm '{arm}' has more than {most:,} {noun}"
+        expected = f"at most {most:,} {noun} per arm"
         self._add(row.number, 1, text, expected, "leave some out, chosen without regard to values")
         self.mistakes.stop()
 

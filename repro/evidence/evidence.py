@@ -12,7 +12,7 @@ from repro.errors import ClaimError
 from repro.results.readings import RunState, short
 from repro.schema import numbers as fmt
 from repro.schema.base import Count, PrintedSize, Spec
-from repro.stats.records import Order, Sample, Summary
+from repro.stats.records import Order, Sample, Scored, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,13 +207,14 @@ class Evidence:
     """All replicates of all arms, as found; of a published arm, its printed numbers.
 
     ``tables`` names the table of each arm whose values come from one, ``sourced`` has its rows by
-    their sources of variation, where the claim declares any.
+    their sources of variation, where the claim declares any, and ``items`` by item and cluster.
     """
 
     arms: Mapping[str, tuple[Replicate, ...]]
     published: Mapping[str, Mapping[str, PublishedArm]] = field(default_factory=dict)
     tables: Mapping[str, TableSource] = field(default_factory=dict)
     sourced: Mapping[str, Sourced] = field(default_factory=dict)
+    items: Mapping[str, Sourced] = field(default_factory=dict)
 
     def finished(self, arm: str) -> tuple[Replicate, ...]:
         """The replicates of ``arm`` that were measured and count; none of a published arm."""
@@ -251,7 +252,16 @@ class Evidence:
         if not all(measurement in each.values for each in counted):
             raise ClaimError(f"there are no values of '{measurement}' for arm '{arm}'")
         sample = _sample(counted, [each.values[measurement] for each in counted])
-        return replace(sample, order=self.order(arm))
+        return replace(sample, order=self.order(arm), parts=self._parts(arm, measurement, sample))
+
+    def _parts(self, arm: str, measurement: str, sample: Sample) -> tuple[Scored, ...]:
+        """The items that the values of a sample are means of; none where they are not known."""
+        counted = {*sample.replicates}
+        return tuple(
+            Scored(item, "".join(cluster), key, values[measurement])
+            for (item, *cluster), unit, values in self.items.get(arm, ())
+            if measurement in values and (key := in_order(unit)[1]) in counted
+        )
 
     def read(self, arm: str, measurement: str) -> Sample | Summary:
         """The sample of an arm, or the summary that is printed of it; ClaimError for neither."""

@@ -34,6 +34,7 @@ KINDS: Table[type[Kind[Any]]] = Table(
         "survivals": "repro.expectations.survivals:SurvivalsKind",
         "over_tasks": "repro.expectations.over_tasks:OverTasksKind",
         "meta_analysis": "repro.expectations.meta_analysis:MetaAnalysisKind",
+        "items": "repro.expectations.items:ItemsKind",
         "within": "repro.expectations.within:WithinKind",
     },
 )

@@ -16,6 +16,7 @@ from repro.evidence.base import EvidenceSource, TableSchema
 from repro.evidence.evidence import (
     Evidence,
     Replicate,
+    Sourced,
     TidyTable,
     averaged,
     in_order,
@@ -100,13 +101,14 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
         specs=specs,
         tasks=tuple(tasks),
         unit=claim.seeds.unit,
-        sources=claim.seeds.drawn,
+        sources=claim.seeds.read_by,
+        by_item=claim.seeds.items is not None,
     )
 
 
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
     if claim.seeds.unit is not None:
-        uneven = claim.seeds.evaluations == "any"
+        uneven = claim.seeds.evaluations == "any" or claim.seeds.items is not None
         tables = averaged(tables, claim.seeds.unit, uneven=uneven)
     arms: dict[str, tuple[Replicate, ...]] = {}
     published = {}
@@ -122,7 +124,23 @@ def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Ev
         arms[name] = tuple(_completed(claim, name, each) for each in arms[name])
     read = {name: table.source for name, table in tables.items()}
     sourced = {name: table.sourced.get(name, ()) for name, table in tables.items()}
-    return Evidence(arms, published, read, sourced if claim.seeds.drawn else {})
+    return Evidence(arms, published, read, _drawn(claim, sourced), _items(claim, sourced))
+
+
+def _drawn(claim: Claim, rows: Mapping[str, Sourced]) -> dict[str, Sourced]:
+    """The rows of each arm by their sources of variation; empty where none are declared."""
+    many = len(claim.seeds.drawn)
+    if not many:
+        return {}
+    return {arm: tuple((by[:many], *rest) for by, *rest in each) for arm, each in rows.items()}
+
+
+def _items(claim: Claim, rows: Mapping[str, Sourced]) -> dict[str, Sourced]:
+    """The rows of each arm by their item and its cluster; empty where items are not declared."""
+    if claim.seeds.items is None:
+        return {}
+    many = len(claim.seeds.drawn)
+    return {arm: tuple((by[many:], *rest) for by, *rest in each) for arm, each in rows.items()}
 
 
 def _completed(claim: Claim, arm: str, replicate: Replicate) -> Replicate:

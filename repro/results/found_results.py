@@ -53,6 +53,7 @@ from repro.results.run_fields import (
 from repro.results.run_values import (
     Columns,
     FoundValue,
+    ItemValue,
     averaged,
     each_run,
     of_columns,
@@ -77,6 +78,7 @@ class FoundResults:
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     the task, where the runs are of several, and ``each`` what one run is by what was read.
+    ``items`` are the rows of items, of which the runs are means.
     """
 
     path: Path
@@ -89,6 +91,7 @@ class FoundResults:
     label: str = ""
     task: str = ""
     each: str = ""
+    items: tuple[ItemValue, ...] = ()
 
     @property
     def tasks(self) -> tuple[str, ...]:

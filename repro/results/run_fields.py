@@ -44,6 +44,7 @@ class Hints:
     ``task`` is the one whose runs are compared, ``task_field`` the field that says it. Rows with
     one value of the field ``unit`` are of one run, and averaged. ``reader`` is what an import calls
     the only reader that is asked. ``alone``: results in which nothing tells arms apart are one arm.
+    ``items`` is the field of the item that a row is about, ``clusters`` that of its group.
     """
 
     arm: str = ""
@@ -54,6 +55,8 @@ class Hints:
     unit: str = ""
     reader: str = ""
     alone: bool = False
+    items: str = ""
+    clusters: str = ""
 
     @property
     def fields(self) -> frozenset[str]:

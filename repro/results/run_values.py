@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from repro.results.forms import FoundRun, named
 from repro.results.roles import role_of, whole
@@ -27,6 +27,16 @@ class FoundValue:
     value: float | None
     missing: bool = False
     task: str = ""
+
+
+class ItemValue(NamedTuple):
+    """What an arm came to on one item, in the run with a seed; ``cluster`` may be empty."""
+
+    arm: str
+    seed: int
+    item: str
+    cluster: str
+    value: float
 
 
 @dataclass(frozen=True, slots=True)

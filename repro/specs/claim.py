@@ -96,6 +96,8 @@ class Seeds(Spec):
     A unit that has fewer of them than another is missing, unless ``evaluations`` is ``any``.
     ``sources`` are columns, or fields, that say what was drawn for a row or a run (a split, an
     initialisation): the report says how much of the scatter each makes.
+    ``items`` is the column, or field, that names the item of an evaluation, a question say, with
+    ``unit``; ``clusters`` says which items belong together. Kind `items` compares arms by them.
     """
 
     model_config = ConfigDict(
@@ -114,6 +116,8 @@ class Seeds(Spec):
     unit: UnitColumn | None = None
     evaluations: Literal["any"] | None = None
     sources: Annotated[tuple[UnitColumn, ...], Field(min_length=1, max_length=5)] | None = None
+    items: UnitColumn | None = None
+    clusters: UnitColumn | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -132,6 +136,11 @@ class Seeds(Spec):
     def drawn(self) -> tuple[str, ...]:
         """The columns of the sources of variation; none where none are declared."""
         return self.sources or ()
+
+    @property
+    def read_by(self) -> tuple[str, ...]:
+        """The columns that say more of a row: the sources of variation, the item, its cluster."""
+        return (*self.drawn, *filter(None, (self.items, self.clusters)))
 
     @property
     def excludable(self) -> int:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
 from repro.errors import ClaimError, TooFewError
 
@@ -181,6 +181,15 @@ class Summary:
         return self.spread / math.sqrt(self.n)
 
 
+class Scored(NamedTuple):
+    """The value of one item in one run, the ``unit``; ``cluster`` is empty where it is of none."""
+
+    item: str
+    cluster: str
+    unit: int
+    value: float
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One finite value for each replicate of an arm; ``replicates`` are their numbers.
@@ -188,7 +197,8 @@ class Sample:
     ``diverged`` are those of them that have no value of their own, but one that is worse than
     any: of use to tests of order, and beyond every bound. ``order`` matters to sequential tests.
     ``tasks`` has the task of each value where there are several; then a replicate of each task
-    may have the same number, and there is no mean over all.
+    may have the same number, and there is no mean over all. ``parts`` are the items that each value
+    is the mean of, where they are known.
     Raises ``ClaimError`` for an empty sample, a value that is not finite, and a replicate
     that occurs twice (the same run counted as two would fake precision).
     """
@@ -198,6 +208,7 @@ class Sample:
     diverged: tuple[int, ...] = ()
     order: Order = field(default="numbers", kw_only=True)
     tasks: tuple[str, ...] = field(default=(), kw_only=True)
+    parts: tuple[Scored, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.values:

@@ -24,6 +24,7 @@ from repro.judging.document import Document
 from repro.report.write import JSON, read_document
 from repro.results.forms import refused
 from repro.results.found_results import FoundResults, read_results
+from repro.results.item_rows import read_items
 from repro.results.record_logs import RecordHints, is_record, read_record
 from repro.results.run_fields import Hints
 from repro.results.run_values import FoundValue
@@ -247,6 +248,8 @@ def _read(comparison: CompareOptions) -> FoundResults:
 
 
 def _one(comparison: CompareOptions, path: Path) -> FoundResults:
+    if comparison.hints.items:
+        return read_items(path, comparison.out, comparison.hints)
     if comparison.level or comparison.against or comparison.within:
         return read_alone(path, comparison.out, comparison.hints, comparison.step)
     if comparison.step is not None:

@@ -247,7 +247,7 @@ def _unbounded(claim: ScaledClaim) -> dict[str, str]:
 def _sources_suit(claim: ScaledClaim) -> Iterator[Problem]:
     """What a source of evidence declares has something in the claim that it is about."""
     series = any(getattr(each, "reduce", None) for each in claim.measurements.values())
-    needs = Needs(series=series, unit=claim.seeds.unit, sources=claim.seeds.drawn)
+    needs = Needs(series=series, unit=claim.seeds.unit, sources=claim.seeds.read_by)
     for name, arm in claim.arms.items():
         for steps, words in arm.source.unsuited(needs, name):
             yield claim.problem((*claim.steps("arms", name), *steps), *words)

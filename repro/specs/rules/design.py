@@ -159,6 +159,26 @@ def _units(claim: ScaledClaim) -> Iterator[Problem]:
         yield claim.problem(steps, mistake, "a claim without `sequential`", advice)
 
 
+def _items(claim: ScaledClaim) -> Iterator[Problem]:
+    """Items are evaluations of a unit, and clusters those of items."""
+    seeds, steps = claim.seeds, claim.steps("seeds")
+    if seeds.items is not None and seeds.unit is None:
+        mistake, advice = (
+            "items are evaluations of a run, and no unit is declared",
+            "add unit: seed",
+        )
+        yield claim.problem((*steps, "items"), mistake, "a claim with `unit`", advice)
+    if seeds.clusters is not None and seeds.items is None:
+        mistake, advice = "clusters are those of items, and none are declared", "add `items`"
+        yield claim.problem((*steps, "clusters"), mistake, "a claim with `items`", advice)
+    for key in ("items", "clusters"):
+        column = getattr(seeds, key)
+        if column is not None and (column in NO_UNIT or seeds.read_by.count(column) > 1):
+            mistake = f"the column '{column}' says something else, or is named twice"
+            expected = "a column that says which question, or which group of them, a row is about"
+            yield claim.problem((*steps, key), mistake, expected, "name another, or remove it")
+
+
 def _sources(claim: ScaledClaim) -> Iterator[Problem]:
     """Sources of variation are columns of a table, each named once, and no other of its columns."""
     steps = (*claim.steps("seeds"), "sources")
@@ -346,6 +366,7 @@ RULES = (
     _seeds,
     _seed_values,
     _units,
+    _items,
     _sources,
     _enough_seeds,
     _diverged,

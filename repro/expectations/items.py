@@ -1,0 +1,133 @@
+"""Two models on the same items: which answers more of them, by the differences per item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from repro.errors import ClaimError
+from repro.expectations import base
+from repro.expectations.base import Found, Read, samples_of
+from repro.expectations.declared import Context, Mistake
+from repro.expectations.difference import Difference, DifferenceKind
+from repro.schema import numbers as fmt
+from repro.stats.records import Alternative, TestResult, expect
+
+if TYPE_CHECKING:
+    from repro.stats.item_scores import ItemsResult
+    from repro.stats.planning import PlannedTest
+
+
+class ItemsDifference(Difference):
+    """The mean of a over items is lower (or higher) than that of b, which has the same items.
+
+    Differences per item are tested, of items that ``seeds.items`` names; ``seeds.clusters`` says
+    which belong together. ``test: mcnemar`` is exact, for items that are 0 or 1, one run of each
+    arm and no clusters. Each item is averaged over several runs of an arm. What is found is about
+    the runs that were evaluated; runs with other seeds are what `difference` is about.
+    """
+
+    kind: Literal["items"]  # type: ignore[assignment]
+    test: Literal["t", "mcnemar"] = "t"  # type: ignore[assignment]
+    rule: Literal["standard"] = "standard"
+
+
+class ItemsKind(DifferenceKind):
+    """The t-test of differences per item, clustered where items have clusters; McNemar's."""
+
+    Declared: ClassVar[type[Difference]] = ItemsDifference
+    test_of_design = False
+    on_means = False
+    compares_means = False
+    paired = False
+    counts_seeds = False
+    no_power = "how many items there are is known when the table is read"
+
+    def test(self, declared: Difference, context: Context, read: Read) -> TestResult:
+        from repro.stats import item_scores as items
+
+        paired = items.paired_items(*samples_of(declared, read))
+        tail: Alternative = "less" if declared.direction == "lower" else "greater"
+        asked: Alternative = "two-sided" if declared.tails == 2 else tail
+        test = items.mcnemar if _is_exact(declared) else items.items_t
+        return test(paired, alternative=asked, alpha=context.alpha)
+
+    def mistakes(self, declared: Difference, context: Context) -> Iterator[Mistake]:
+        plain = declared.model_copy(update={"test": "paired" if context.paired else "welch"})
+        yield from super().mistakes(plain, context)
+        if declared.smallest_effect is not None and _is_exact(declared):
+            mistake = "McNemar's test is of no difference, and has no smallest effect"
+            advice = "leave one of the two out"
+            yield Mistake(("smallest_effect",), mistake, "test: t", advice)
+
+    def needs_values(self, declared: Difference, context: Context) -> Mistake | None:
+        return super(DifferenceKind, self).needs_values(declared, context)
+
+    def on_logarithms(self, declared: Difference) -> bool:
+        return False
+
+    def least_seeds(self, declared: Difference, alpha: float, *, paired: bool) -> int:
+        return 1
+
+    def lone(self, declared: Difference) -> tuple[str, ...]:
+        return declared.of
+
+    def keeps_seeds(self, declared: Difference) -> str:
+        return "what is counted are items, and no run is left out"
+
+    def cannot_settle(self, declared: Difference) -> str:
+        return "More items would settle it, not more seeds."
+
+    def name_of_test(self, declared: Difference, context: Context) -> str:
+        sided = "two-sided" if declared.tails == 2 else "one-sided"
+        if _is_exact(declared):
+            return f"McNemar's exact test, {sided}"
+        return f"t-test of the differences per item, {sided}"
+
+    def found(self, declared: Difference, context: Context, found: Found) -> str:
+        """With what it is about, which the box has to say."""
+        result = _typed(found.result)
+        items = fmt.number_of(result.items, "item")
+        return f"{super().found(declared, context, found)} on {items}, for {_models(result)}"
+
+    def details(self, declared: Difference, context: Context, result: TestResult) -> dict[str, str]:
+        found, (a, b) = _typed(result), context.labels(declared)
+        about = f"{_models(found)}; runs with other seeds may differ"
+        facts = {"items": f"{fmt.count(found.items)}, answered by both", "what it is about": about}
+        if found.clusters is not None:
+            facts["clusters"] = f"{fmt.count(found.clusters)}; the standard error is clustered"
+        if found.apart is not None:
+            won, lost = map(fmt.count, found.apart)
+            facts["right in one alone"] = f"{won} in {a}, {lost} in {b}"
+        if found.settle is not None:
+            facts["items that would settle it"] = (
+                f"about {fmt.count(found.settle)}, in four cases of five, were this the effect"
+            )
+        return facts
+
+    def planned(
+        self, declared: Difference, context: Context, plan: base.PlannedSeeds
+    ) -> PlannedTest:
+        raise ClaimError(self.no_power)
+
+    def other_tests(
+        self, declared: Difference, n: Sequence[int], *, paired: bool
+    ) -> tuple[base.OtherTest[Difference], ...]:
+        return ()
+
+
+def _is_exact(declared: Difference) -> bool:
+    return str(declared.test) == "mcnemar"
+
+
+def _models(found: ItemsResult) -> str:
+    """What the finding is about: runs with other seeds may differ."""
+    if found.runs == (1, 1):
+        return "these two trained models"
+    return f"these {found.runs[0]} and {found.runs[1]} trained models"
+
+
+def _typed(result: TestResult) -> ItemsResult:
+    from repro.stats.item_scores import ItemsResult
+
+    return expect(result, ItemsResult)

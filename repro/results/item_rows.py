@@ -1,0 +1,107 @@
+"""Results with a row per item: a question, say, that each model answered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from repro.errors import ClaimError, DataError
+from repro.results.forms import Form, FoundRun, UnfitError, refused
+from repro.results.found_results import FoundResults
+from repro.results.importer import FilesRead
+from repro.results.measures import measure_of, measured
+from repro.results.path_names import parts_of
+from repro.results.row_units import Rows
+from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
+from repro.results.run_values import FoundValue, ItemValue
+from repro.results.ways import runs_of, ways_of
+from repro.schema.numbers import number_of
+
+
+def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
+    """The items at ``path``, by the field ``hints.items``; each arm has the mean of each run.
+
+    In a folder the first form that has such rows counts. ClaimError where none has, or where a
+    row has no number.
+    """
+    above = path.resolve().parent
+    base = root if path.resolve().is_relative_to(root.resolve()) else above
+    lost: list[ClaimError | DataError] = []
+    for way in ways_of(path, base, hints.reader, asked=True):
+        if way.sort == "framework":  # its numbers are means over items
+            continue
+        try:
+            forms = way.forms()
+            found = [
+                (form, run)
+                for form in forms
+                for run in (form.runs or runs_of(path, form.importer, base, FilesRead()))
+            ]
+            return _of_rows(path, forms, found, hints)
+        except (UnfitError, DataError) as error:
+            lost.append(error)
+    if lost:
+        raise ClaimError(str(lost[0]))
+    expected, advice = "a table, or JSON lines, with a row per item", "give the file of the items"
+    raise refused(path, "no row of an item is in it", expected, advice)
+
+
+def _of_rows(
+    path: Path, forms: Sequence[Form], found: Sequence[tuple[Form, FoundRun]], hints: Hints
+) -> FoundResults:
+    runs = [run for _, run in found]
+    for name in filter(None, (hints.items, hints.clusters)):
+        if not any(name in run.fields for run in runs):
+            known = list(dict.fromkeys(key for run in runs for key in run.fields))
+            raise no_field(path, name, known)
+    seed = seed_field(path, runs, hints) if hints.seed else _named_seed(runs)
+    told = {hints.items, hints.clusters, seed} - {""}
+    if forms[0].arm and not hints.arm:
+        templates = [str(form.importer["path"]) for form in forms]
+        names = parts_of(path, [form.arm for form in forms], templates, hints).arms
+        of = dict(zip(map(id, forms), names, strict=True))
+        where, arms = "", [of[id(form)] for form, _ in found]
+    else:
+        where = arm_field(path, runs, told, hints)
+        arms = [text_in(path, run, where) for run in runs]
+    names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
+    measure, said = measure_of(path, names_of_numbers, hints, runs)
+    rows = [_row(path, arm, run, measure, seed, hints) for arm, run in zip(arms, runs, strict=True)]
+    results = FoundResults(path, _means(rows), measure, items=tuple(rows))
+    counts = Counter(row.arm for row in rows)
+    many = ", ".join(f"{arm} {number_of(count, 'row')}" for arm, count in counts.items())
+    by = f"by the field '{where}'" if where else "by the paths"
+    items = number_of(len({row.item for row in rows}), "item")
+    results.said = [f"a row per item, by '{hints.items}': {items}; {many}", f"arms {by}", said]
+    if hints.clusters:
+        clusters = number_of(len({row.cluster for row in rows}), "cluster")
+        results.said.append(f"{clusters}, by '{hints.clusters}'")
+    return results
+
+
+def _named_seed(runs: Sequence[FoundRun]) -> str:
+    """The field `seed`, where every row has it."""
+    return "seed" if all("seed" in run.fields for run in runs) else ""
+
+
+def _row(path: Path, arm: str, run: FoundRun, measure: str, seed: str, hints: Hints) -> ItemValue:
+    values = [row[measure] for row in run.rows if row.get(measure) is not None]
+    if run.state != "finished" or len(values) != 1 or values[0] is None:
+        mistake = f"{run.place}: no one number stands in '{measure}'"
+        expected = "a number for each item; 0 where the answer is wrong or missing"
+        raise refused(path, mistake, expected, "complete the row")
+    number = seed_of(path, run, seed) if seed else 0
+    cluster = text_in(path, run, hints.clusters) if hints.clusters else ""
+    return ItemValue(arm, number, text_in(path, run, hints.items), cluster, values[0])
+
+
+def _means(rows: Sequence[ItemValue]) -> dict[str, list[FoundValue]]:
+    """The mean over items of each run, by arm."""
+    by_run: dict[tuple[str, int], list[float]] = {}
+    for row in rows:
+        by_run.setdefault((row.arm, row.seed), []).append(row.value)
+    found: dict[str, list[FoundValue]] = {}
+    for (arm, seed), values in by_run.items():
+        found.setdefault(arm, []).append(FoundValue(seed, sum(values) / len(values)))
+    return found

@@ -1,0 +1,240 @@
+"""Two models on the same items: differences per item, clustered errors, McNemar's exact test."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr, betaincinv, stdtrit
+
+from repro.errors import ClaimError
+from repro.stats.contrast import Contrast
+from repro.stats.records import Alternative, Interval, Sample, TestResult
+
+LEAST_ITEMS = 5
+LEAST_CLUSTERS = 5
+"""With fewer there is next to nothing to know an error by."""
+
+POWER_QUANTILE = 0.8416212335729143
+"""The normal quantile of a power of 80 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsResult(TestResult):
+    """``items`` were answered by both, of ``clusters``, or none; ``runs`` are those per arm.
+
+    ``apart`` are the items that the first alone has right and those that the second alone has,
+    where all values are 0 or 1. ``settle`` is about how many items would exclude 0 in 80 %.
+    """
+
+    items: int
+    clusters: int | None
+    runs: tuple[int, int]
+    apart: tuple[int, int] | None
+    settle: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedItems:
+    """The differences A minus B of the items that both have, with the cluster of each.
+
+    Several runs of an arm are averaged per item: what is found is about these runs.
+    """
+
+    differences: tuple[float, ...]
+    clusters: tuple[str, ...]
+    runs: tuple[int, int]
+    binary: bool
+
+    def contrast(self) -> Contrast:
+        """Their mean; where there are clusters its error is CR2 (Bell and McCaffrey 2002).
+
+        For a mean that is ``sqrt(sum_g (sum_i (d_i - d))^2 / (1 - n_g / n)) / n``, with
+        Satterthwaite's degrees of freedom; for clusters of one size it is Liang and Zeger's error
+        with the factor ``G / (G - 1)``, and there are ``G - 1`` (Miller 2024 has no factor).
+        ClaimError for few items or clusters, and for differences that are all the same.
+        """
+        values = np.asarray(self.differences)
+        n, mean = len(values), math.fsum(values) / len(values)
+        if n < LEAST_ITEMS:
+            raise ClaimError(f"{n} items are too few: {LEAST_ITEMS} or more are needed")
+        if np.ptp(values) == 0:
+            raise ClaimError(f"the difference is {mean:g} on all {n} items, so it has no scatter")
+        if not any(self.clusters):
+            return Contrast(mean, float(values.std(ddof=1)) / math.sqrt(n), n - 1)
+        _, place = np.unique(np.asarray(self.clusters), return_inverse=True)
+        sums = np.bincount(place, values - mean)
+        groups = len(sums)
+        if groups < LEAST_CLUSTERS:
+            raise ClaimError(
+                f"{groups} clusters are too few for an error: {LEAST_CLUSTERS} or more are needed",
+                advice="leave `clusters` out only if items of one cluster are independent",
+            )
+        share = np.bincount(place) / n
+        se = math.sqrt(float(np.sum(sums**2 / (1 - share)))) / n
+        return Contrast(mean, se, _degrees(share))
+
+    def apart(self) -> tuple[int, int]:
+        """How many items A alone has right, and how many B alone."""
+        return self.differences.count(1.0), self.differences.count(-1.0)
+
+
+def _degrees(share: npt.NDArray[np.float64]) -> float:
+    """Satterthwaite's, for CR2 of a mean over independent items in clusters of these shares.
+
+    With ``c_g = share_g / (1 - share_g)`` the errors of the clusters have the covariances
+    ``c_g [g = h] - sqrt(c_g c_h share_g share_h)``, but for a factor.
+    """
+    spread = share / (1 - share)
+    both = np.sqrt(spread * share)
+    cross = np.diag(spread) - np.outer(both, both)
+    return float(np.trace(cross) ** 2 / np.sum(cross**2))
+
+
+def paired_items(a: Sample, b: Sample) -> PairedItems:
+    """The items of two arms. ClaimError where they are not known, or are not the same."""
+    scores = [_by_item(each, name) for each, name in ((a, "A"), (b, "B"))]
+    first, second = scores
+    if first.keys() != second.keys():
+        both, either = first.keys() & second.keys(), first.keys() | second.keys()
+        raise ClaimError(
+            f"{len(either) - len(both)} of {len(either)} items are those of one arm alone",
+            advice="evaluate both on the same items, or leave out items that one of them misses",
+        )
+    names = list(first)
+    clusters = [{part.cluster for part in each.parts} for each in (a, b)]
+    if clusters[0] != clusters[1]:
+        raise ClaimError("the clusters of the items are not the same in both arms")
+    of = {part.item: part.cluster for part in a.parts}
+    if any(of[part.item] != part.cluster for part in (*a.parts, *b.parts)):
+        raise ClaimError("an item is of two clusters", advice="write one for each item")
+    means = [[math.fsum(each[name]) / len(each[name]) for name in names] for each in scores]
+    values = {part.value for part in (*a.parts, *b.parts)}
+    return PairedItems(
+        tuple(x - y for x, y in zip(*means, strict=True)),
+        tuple(of[name] for name in names),
+        (len({part.unit for part in a.parts}), len({part.unit for part in b.parts})),
+        binary=values <= {0.0, 1.0} and max(map(len, (*first.values(), *second.values()))) == 1,
+    )
+
+
+def _by_item(sample: Sample, name: str) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for part in sample.parts:
+        found.setdefault(part.item, []).append(part.value)
+    if not found:
+        raise ClaimError(
+            f"{name} is known by its mean over items alone",
+            advice="give a table with a row per item, and name its column: `seeds: {items: ...}`",
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOfItems:
+    """Which test, on which side, and at which level."""
+
+    test: str
+    alternative: Alternative
+    alpha: float
+
+
+class Chances(NamedTuple):
+    """The p of a test on both sides, and on each."""
+
+    both: float
+    greater: float
+    less: float
+
+    def of(self, asked: Alternative) -> float:
+        """That of what is asked."""
+        return {"two-sided": self.both, "greater": self.greater, "less": self.less}[asked]
+
+    def against(self, asked: Alternative) -> float | None:
+        """That of the contrary, which a test with two sides has not."""
+        return (
+            None if asked == "two-sided" else self.of("less" if asked == "greater" else "greater")
+        )
+
+
+def items_t(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.05) -> ItemsResult:
+    """Student's t-test of the differences per item; clustered where there are clusters.
+
+    ``alternative`` is as in ``stats.t_tests``; the interval has level ``1 - alpha``, and with one
+    side ``1 - 2 alpha``.
+    """
+    contrast = paired.contrast()
+    two_sided = alternative == "two-sided"
+    greater, less = contrast.p_greater(), contrast.p_less()
+    chances = Chances(contrast.p_two_sided(), greater, less)
+    interval = contrast.interval(1 - alpha * (1 if two_sided else 2))
+    result = _result(
+        paired, contrast, interval, AskedOfItems("items_t", alternative, alpha), chances
+    )
+    return replace(result, statistic=contrast.statistic(), df=contrast.df)
+
+
+def mcnemar(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.05) -> ItemsResult:
+    """McNemar's exact test of the items that one arm alone has right, as a binomial with 1/2.
+
+    The interval is Clopper and Pearson's of their share, times the share of such items: it leaves
+    0 out exactly where p is below alpha. ClaimError unless each item is 0 or 1 in one run of each
+    arm, without clusters.
+    """
+    if not paired.binary:
+        raise ClaimError("McNemar's test takes items that are 0 or 1, in one run of each arm")
+    if any(paired.clusters):
+        raise ClaimError("McNemar's test takes items that are independent, and these have clusters")
+    (won, lost), n = paired.apart(), len(paired.differences)
+    apart = won + lost
+    if apart == 0:
+        raise ClaimError(f"both give the same answer to all {n} items")
+    greater, less = (float(bdtr(each, apart, 0.5)) for each in (lost, won))
+    chances = Chances(min(1.0, 2 * min(greater, less)), greater, less)
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    low = 0.0 if won == 0 else float(betaincinv(won, lost + 1, tail))
+    high = 1.0 if lost == 0 else float(betaincinv(won + 1, lost, 1 - tail))
+    low, high = ((2 * end - 1) * apart / n for end in (low, high))
+    spread = math.sqrt(max(apart / n - ((won - lost) / n) ** 2, 0.0) / n)
+    contrast = Contrast((won - lost) / n, spread, n - 1)
+    asked = AskedOfItems("mcnemar", alternative, alpha)
+    return _result(paired, contrast, Interval(low, high, 1 - 2 * tail), asked, chances)
+
+
+def _result(
+    paired: PairedItems,
+    contrast: Contrast,
+    interval: Interval,
+    asked: AskedOfItems,
+    chances: Chances,
+) -> ItemsResult:
+    n = len(paired.differences)
+    return ItemsResult(
+        test=asked.test,
+        effect=contrast.effect,
+        alpha=asked.alpha,
+        n=(n,),
+        interval=interval,
+        se=contrast.se,
+        alternative=asked.alternative,
+        paired=True,
+        items=n,
+        clusters=len(set(paired.clusters)) if any(paired.clusters) else None,
+        runs=paired.runs,
+        apart=paired.apart() if paired.binary else None,
+        settle=_settle(contrast, n, asked.alpha),
+        p=chances.of(asked.alternative),
+        p_opposite=chances.against(asked.alternative),
+    )
+
+
+def _settle(contrast: Contrast, n: int, alpha: float) -> int | None:
+    """About how many items, of clusters as these, would exclude 0 in 80 % were this the effect."""
+    if contrast.effect == 0:
+        return None
+    reach = -float(stdtrit(contrast.df, alpha / 2)) + POWER_QUANTILE
+    needed = n * (reach * contrast.se / contrast.effect) ** 2
+    return None if needed > 1e9 else math.ceil(needed)

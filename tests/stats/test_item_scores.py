@@ -1,0 +1,174 @@
+"""Differences per item, against statsmodels, closed forms and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy import linalg, stats
+from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
+
+from repro.errors import ClaimError
+from repro.stats.item_scores import items_t, mcnemar, paired_items
+from repro.stats.records import Sample, Scored, known
+
+
+def arm(values: dict[str, float], clusters: dict[str, str] | None = None) -> Sample:
+    groups = clusters or {}
+    parts = tuple(Scored(name, groups.get(name, ""), 0, x) for name, x in values.items())
+    return Sample((float(np.mean([*values.values()])),), (0,), parts=parts)
+
+
+def drawn(rng: np.random.Generator, sizes: list[int], shared: float) -> tuple[Sample, Sample]:
+    """Two arms of one quality: passages differ, and move an arm's answers together."""
+    a, b, of = {}, {}, {}
+    for group, size in enumerate(sizes):
+        effect = shared * rng.standard_normal(2)
+        for item in range(size):
+            name = f"{group}.{item}"
+            of[name] = f"g{group}"
+            a[name], b[name] = effect + rng.standard_normal(2)
+    return arm(a, of), arm(b, of)
+
+
+def test_clustered_errors_are_those_of_the_matrices_of_bell_and_mccaffrey() -> None:
+    """CR2 and its degrees of freedom written out: (I - H) to the power -1/2, and traces."""
+    a, b = drawn(np.random.default_rng(1), [3, 9, 4, 12, 7, 2, 8], 1.0)
+    paired = paired_items(a, b)
+    found = items_t(paired, alternative="two-sided")
+    d, of = np.array(paired.differences), np.array(paired.clusters)
+    n = len(d)
+    maker = np.eye(n) - np.full((n, n), 1 / n)
+    columns, variance = [], 0.0
+    for group in dict.fromkeys(of):
+        place = np.flatnonzero(of == group)
+        within = np.eye(len(place)) - 1 / n
+        root = np.linalg.inv(linalg.sqrtm(within))
+        variance += float((np.ones(len(place)) @ root @ (maker @ d)[place] / n) ** 2)
+        columns.append(maker[:, place] @ root @ np.ones(len(place)) / n)
+    gamma = np.array(columns) @ np.array(columns).T
+    df = np.trace(gamma) ** 2 / np.sum(gamma**2)
+    assert found.effect == pytest.approx(d.mean(), rel=1e-12)
+    assert found.se == pytest.approx(np.sqrt(variance), rel=1e-9)
+    assert found.df == pytest.approx(df, rel=1e-9)
+    assert found.p == pytest.approx(
+        2 * stats.t.sf(abs(found.effect / known(found.se)), df), rel=1e-9
+    )
+
+
+def test_with_clusters_of_one_size_it_is_the_error_of_statsmodels() -> None:
+    """`cov_type="cluster"` has the factor G / (G - 1) times (n - 1) / (n - 1) of a mean."""
+    a, b = drawn(np.random.default_rng(7), [6] * 9, 1.0)
+    paired = paired_items(a, b)
+    found = items_t(paired, alternative="two-sided")
+    d = np.array(paired.differences)
+    groups = np.unique(np.array(paired.clusters), return_inverse=True)[1]
+    fit = sm.OLS(d, np.ones_like(d)).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    assert (found.se, found.df) == pytest.approx((fit.bse[0], 8), rel=1e-9)
+
+
+def test_without_clusters_it_is_the_paired_t_test() -> None:
+    a, b = drawn(np.random.default_rng(2), [40], 0.0)
+    first, second = ([part.value for part in each.parts] for each in (a, b))
+    free = [
+        Sample(
+            each.values,
+            each.replicates,
+            parts=tuple(part._replace(cluster="") for part in each.parts),
+        )
+        for each in (a, b)
+    ]
+    found = items_t(paired_items(*free), alternative="greater", alpha=0.05)
+    expected = stats.ttest_rel(first, second, alternative="greater")
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-10)
+    assert found.p_opposite == pytest.approx(1 - expected.pvalue, rel=1e-10)
+    low = expected.confidence_interval(0.95).low
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(low, rel=1e-10)
+
+
+@pytest.mark.parametrize(("won", "lost", "same"), [(9, 2, 30), (0, 7, 3), (5, 5, 1), (12, 1, 0)])
+def test_mcnemar_is_that_of_statsmodels_and_its_interval_agrees(
+    won: int, lost: int, same: int
+) -> None:
+    """The interval leaves 0 out exactly where p is below alpha."""
+    outcomes = [(1.0, 0.0)] * won + [(0.0, 1.0)] * lost + [(1.0, 1.0)] * same
+    names = [str(n) for n in range(len(outcomes))]
+    a, b = (arm(dict(zip(names, each, strict=True))) for each in zip(*outcomes, strict=True))
+    found = mcnemar(paired_items(a, b), alternative="two-sided")
+    expected = mcnemar_of_statsmodels([[same, won], [lost, 0]], exact=True).pvalue
+    assert found.p == pytest.approx(min(1.0, expected), rel=1e-10)
+    assert found.apart == (won, lost)
+    assert found.interval is not None
+    assert found.effect == pytest.approx((won - lost) / len(outcomes))
+    for alpha in (0.2, 0.05, 0.01):
+        again = mcnemar(paired_items(a, b), alternative="two-sided", alpha=alpha)
+        assert again.interval is not None
+        assert (0 not in again.interval) == (known(found.p) < alpha)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most"),
+    [([4, 4, 10, 20, 60], 0.05), ([3, 5, 8, 8, 10, 12, 14, 16, 20, 40], 0.06), ([5] * 30, 0.05)],
+)
+def test_the_level_holds_where_items_of_a_cluster_move_together(
+    sizes: list[int], most: float
+) -> None:
+    """By `G - 1` degrees of freedom it would err in 21 % of the first case."""
+    rng, draws = np.random.default_rng(3), 3_000
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    names = [str(n) for n in range(len(groups))]
+    wrong, plain = 0, 0
+    for _ in range(draws):
+        d = rng.standard_normal(len(sizes))[groups] + rng.standard_normal(len(groups))
+        of = dict(zip(names, map(str, groups), strict=True))
+        a = arm(dict(zip(names, map(float, d), strict=True)), of)
+        b = arm(dict.fromkeys(names, 0.0), of)
+        found = items_t(paired_items(a, b), alternative="two-sided")
+        wrong += known(found.p) < 0.05
+        plain += bool(stats.ttest_1samp(d, 0).pvalue < 0.05)
+    assert wrong / draws < most + 3 * np.sqrt(most / draws)
+    assert plain / draws > 0.2
+
+
+def test_several_runs_of_an_arm_are_averaged_per_item() -> None:
+    parts = [Scored(str(n), "", run, n + run / 10) for n in range(6) for run in range(2)]
+    two = Sample((2.5, 2.6), (0, 1), parts=tuple(parts))
+    one = arm({str(n): float(n % 2) for n in range(6)})
+    paired = paired_items(two, one)
+    assert paired.runs == (2, 1)
+    assert paired.differences == pytest.approx([n + 0.05 - n % 2 for n in range(6)])
+    with pytest.raises(ClaimError, match="in one run of each arm"):
+        mcnemar(paired, alternative="two-sided")
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    some = {str(n): float(n % 3) for n in range(8)}
+    with pytest.raises(ClaimError, match="1 of 9 items are those of one arm alone"):
+        paired_items(arm(some), arm({**some, "9": 1.0}))
+    with pytest.raises(ClaimError, match="mean over items alone"):
+        paired_items(Sample.of(0.5), arm(some))
+    of = {str(n): "ab"[n % 2] for n in range(8)}
+    with pytest.raises(ClaimError, match="an item is of two clusters"):
+        paired_items(arm(some, of), arm(some, {**of, "0": "b"}))
+    other = arm({name: x * x for name, x in some.items()}, of)
+    with pytest.raises(ClaimError, match="2 clusters are too few"):
+        paired_items(arm(some, of), other).contrast()
+    with pytest.raises(ClaimError, match="on all 8 items"):
+        paired_items(arm(some), arm(some)).contrast()
+    with pytest.raises(ClaimError, match="too few"):
+        paired_items(arm({"a": 1.0, "b": 0.0}), arm({"a": 0.0, "b": 0.0})).contrast()
+
+
+def test_about_so_many_items_would_settle_it() -> None:
+    """With that many the power is about 80 %, by simulation."""
+    rng = np.random.default_rng(8)
+    names = [str(n) for n in range(200)]
+    d = rng.normal(0.1, 1, 200)
+    d += 0.1 - d.mean()
+    a = arm(dict(zip(names, map(float, d), strict=True)))
+    found = items_t(paired_items(a, arm(dict.fromkeys(names, 0.0))), alternative="two-sided")
+    assert found.settle is not None
+    draws = rng.normal(0.1, float(d.std(ddof=1)), (4_000, found.settle))
+    power = float(np.mean(np.asarray(stats.ttest_1samp(draws, 0, axis=1).pvalue) < 0.05))
+    assert power == pytest.approx(0.8, abs=0.03)
