@@ -35,7 +35,8 @@ def test_each_kind_is_confirmed_and_contradicted_by_some_values(name: str) -> No
 def test_no_kind_of_expectation_is_left_out() -> None:
     """Every kind that a claim file may name has its properties tested.
 
-    Those over tasks, whose values have two names, have theirs in ``test_tasks`` of expectations.
+    Those over tasks or items, whose values have two names, have theirs in ``test_tasks`` of
+    expectations and in ``test_item_scores`` of statistics.
     """
-    kinds = {*all_kinds(Expectation)} - {"over_tasks", "meta_analysis"}
+    kinds = {*all_kinds(Expectation)} - {"over_tasks", "meta_analysis", "items"}
     assert kinds == {KINDS[name].write(1.0, 1.0)["kind"] for name in KINDS}

@@ -160,6 +160,35 @@ def test_what_cannot_be_compared_is_refused() -> None:
         paired_items(arm({"a": 1.0, "b": 0.0}), arm({"a": 0.0, "b": 0.0})).contrast()
 
 
+@pytest.mark.parametrize("clustered", [True, False])
+def test_order_arms_and_units_are_respected(clustered: bool) -> None:
+    """Rows in any order are the same; arms exchanged, or a unit, change what they should."""
+    rng = np.random.default_rng(12)
+    a, b = drawn(rng, [3, 5, 4, 6, 7], 1.0)
+    if not clustered:
+        a, b = (arm({part.item: part.value for part in each.parts}) for each in (a, b))
+    found = items_t(paired_items(a, b), alternative="greater")
+    mixed = [
+        Sample(each.values, each.replicates, parts=tuple(each.parts[k] for k in order))
+        for each, order in ((a, rng.permutation(25)), (b, rng.permutation(25)))
+    ]
+    again = items_t(paired_items(*mixed), alternative="greater")
+    assert (again.p, again.se) == pytest.approx((found.p, found.se), rel=1e-12)
+    exchanged = items_t(paired_items(b, a), alternative="less")
+    assert (exchanged.p, exchanged.effect) == pytest.approx((found.p, -found.effect), rel=1e-12)
+    in_hundredths = [
+        Sample(
+            tuple(100 * value for value in each.values),
+            each.replicates,
+            parts=tuple(part._replace(value=100 * part.value) for part in each.parts),
+        )
+        for each in (a, b)
+    ]
+    scaled = items_t(paired_items(*in_hundredths), alternative="greater")
+    assert (scaled.p, scaled.df) == pytest.approx((found.p, found.df), rel=1e-9)
+    assert scaled.se == pytest.approx(100 * known(found.se), rel=1e-12)
+
+
 def test_about_so_many_items_would_settle_it() -> None:
     """With that many the power is about 80 %, by simulation."""
     rng = np.random.default_rng(8)
