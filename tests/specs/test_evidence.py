@@ -19,6 +19,7 @@ SCALE_OF: dict[str, ScaleName] = {
     "control_claim": "quick",
     "data_sets_claim": "quick",
     "group_claim": "quick",
+    "items_claim": "quick",
     "mixed_claim": "quick",
     "paired_claim": "quick",
     "relations_claim": "paper",
