@@ -140,8 +140,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
     unit = "seeds per arm and task" if results.tasks else "seeds per arm"
-    doubts = (line for line in results.said if line.startswith("not one program"))
-    notes = (*doubts, *_notes(verified.documents, comparison.level))
+    notes = (*_doubts(results), *_notes(verified.documents, comparison.level))
     said = (*drafts.said, f"n, the {unit}: {', '.join(counts)}", *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
 
@@ -208,7 +207,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             comparison.by,
             comparison.why or WHY,
             _baseline(comparison, results),
-            own=WRITTEN_FROM_RESULTS,
+            own="; ".join([WRITTEN_FROM_RESULTS, *_doubts(results)]),
             head=head,
             out=comparison.out,
             ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
@@ -219,6 +218,11 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             within=_bad_side(comparison),
         ),
     )
+
+
+def _doubts(results: FoundResults) -> list[str]:
+    """What was read that speaks against the comparison itself: the claim and its report say it."""
+    return [line for line in results.said if "not one program" in line]
 
 
 def _read(comparison: CompareOptions) -> FoundResults:

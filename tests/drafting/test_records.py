@@ -188,7 +188,10 @@ def test_the_step_that_counts_tells_programs_apart() -> None:
     assert len(document("fa3_at_most").arms[0].replicates) == 7
     Path("fa3/0.txt").write_text(log(3.2755, source="import jax\n" + SOURCE))
     result = repro("compare", "fa3", "--at-most", 3.28, "--step", 1670)
-    assert "not one program: the logs hold 2 different sources (6 + 1 logs)" in said(result)
+    doubt = "not one program: the logs hold 2 different sources (6 + 1 logs)"
+    assert doubt in said(result)
+    assert doubt in document("fa3_at_most").claim.source.own
+    assert doubt in Path("reports/fa3_at_most/declared/report.html").read_text()
 
 
 def test_a_log_that_repeats_another_counts_once() -> None:
