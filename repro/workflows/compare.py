@@ -36,6 +36,9 @@ from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
 from repro.workflows.verify import Options, Verified, verify_claims
 
+OWN = 600
+"""Characters that `own` may have: doubts name arms, whose names may be long."""
+
 WHY = "the margin that was given when the results were there"
 WHY_LIMIT = "the limit that was given when the results were there"
 
@@ -207,7 +210,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             comparison.by,
             comparison.why or WHY,
             _baseline(comparison, results),
-            own="; ".join([WRITTEN_FROM_RESULTS, *_doubts(results)]),
+            own="; ".join([WRITTEN_FROM_RESULTS, *_doubts(results)])[:OWN],
             head=head,
             out=comparison.out,
             ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
