@@ -126,6 +126,13 @@ class TestLevel(TypedDict):
     paired: bool
 
 
+class Looks(TypedDict, total=False):
+    """The prior of an e-process, and the pairs of seeds at its first look."""
+
+    g: float
+    first: int
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The claim around an expectation, as far as a kind may know it.
@@ -151,6 +158,12 @@ class Context:
     def level(self) -> TestLevel:
         """The level and the design."""
         return {"alpha": self.alpha, "paired": self.paired}
+
+    @property
+    def looks(self) -> Looks:
+        """The prior of an e-process, and the pairs at its first look; nothing without one."""
+        prior = self.sequential.g if self.sequential else None
+        return {} if prior is None else {"g": prior, "first": self.min_seeds}
 
     def labels(self, declared: Declared) -> list[str]:
         """The labels of the arms of an expectation."""

@@ -313,7 +313,7 @@ class DifferenceKind(MeansKind[Difference]):
         design["alpha"] *= 2 if declared.tails == 1 else 1
         design["low"] = declared.smallest
         if context.sequential and context.sequential.g:
-            return PlannedSequential(**design)
+            return PlannedSequential(**design, **context.looks)
         test = "welch" if _by_welch(declared, context, plan) else declared.test
         return PlannedDifference(test=test, **design)
 

@@ -236,7 +236,8 @@ class OneSidedKind(MarginKind[MarginClaim]):
 
         size, design = declared.margin.size, plan.design(context)
         if context.sequential and context.sequential.g:
-            return PlannedSequential(**{**design, "alpha": 2 * context.alpha, "effect": size})
+            design |= {"alpha": 2 * context.alpha, "effect": size, **context.looks}
+            return PlannedSequential(**design)
         if self.side == "better":
             return PlannedMargin(**design, high=size)
         return PlannedMargin(**design, low=-size)

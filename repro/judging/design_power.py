@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from repro.errors import ClaimError, DesignError
 from repro.expectations.base import PlannedSeeds
+from repro.expectations.declared import EProcess
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.sequential import is_sequential
 from repro.judging.document_parts import DesignPart
+from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, Published
-from repro.stats.planning import Assessment, assess
+from repro.stats.planning import Assessment, Stopping, assess
 
 FIXED = "that of a single look at the largest number of seeds; a sequential test has less power"
 
@@ -55,6 +57,7 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
     plan = PlannedSeeds(
         seeds, scatter.sd, scatter.lacking, effect, _sizes(expectation, claim, seeds)
     )
+    on_power = kind.on_power(expectation, context, plan)
     try:
         found = assess(kind.planned(expectation, context, plan))
     except ClaimError as error:
@@ -71,7 +74,7 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
         seeds_90=found.seeds90,
         note=_note(
             found,
-            kind.on_power(expectation, context, plan),
+            f"{on_power} {_stops(found.stopping, claim, assumed)}".strip(),
             looks=is_sequential(expectation, context),
         ),
         refused=found.refused,
@@ -91,7 +94,7 @@ def _sizes(expectation: Expectation, claim: Claim, seeds: int) -> dict[str, int]
 def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
     """Why there is no power, and what to know about it or about what can be found."""
     if found.not_computed:
-        why = f"{found.not_computed[0].upper()}{found.not_computed[1:]}."
+        why = f"{fmt.upper_first(found.not_computed)}."
         return why if found.minimum_detectable is None else f"{why} {on_power}".strip()
     if found.power is None:
         return ""
@@ -99,6 +102,26 @@ def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
     if found.monte_carlo_error:
         how = f"The power is simulated, with a standard error of {found.monte_carlo_error:.3f}."
     return f"{how} {on_power}".strip()
+
+
+def _stops(found: Stopping | None, claim: Claim, assumed: str) -> str:
+    """How many seeds an e-process takes, and with which prior it would take fewer."""
+    how = claim.sequential
+    if found is None or not isinstance(how, EProcess):
+        return ""
+    truth = assumed or f"a difference of {fmt.significant(found.effect)}"
+    seeds, fewest = fmt.fixed(found.mean, 1), fmt.fixed(found.best_mean, 1)
+    if found.best_g == how.g or seeds == fewest:
+        prior = f"the prior suits it: g = {fmt.setting(how.g)}"
+    else:
+        prior = f"with g = {fmt.setting(found.best_g)} it would be {fewest}"
+    most = f"in nine cases of ten by {found.nine_in_ten}"
+    if found.nine_in_ten is None:
+        most = (
+            f"in more than one case of ten {claim.seeds.max or claim.seeds.plan} do not settle it"
+        )
+    average = f"If the truth is {truth}, it stops after {seeds} seeds per arm on average"
+    return f"{average}; {most}. {fmt.upper_first(prior)}."
 
 
 def _scatter(expectation: Expectation, claim: Claim) -> Scatter:

@@ -9,7 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from repro.errors import ClaimError
 from repro.stats.power import (
@@ -34,8 +38,8 @@ from repro.stats.simulated import (
     Decide,
     brunner_munzel,
     eprocess,
-    paired_eprocess,
     paired_permutation,
+    pairs_until_stopped,
     permutation,
     simulated_power,
     yuen,
@@ -95,6 +99,10 @@ class PlannedTest:
     def detected(self, size: float) -> float | None:
         """What is detected at such a size: an effect, or the margin itself."""
         return self.sized(size).effect
+
+    def stopping(self, effect: float) -> Stopping | None:  # noqa: ARG002 - of no use to others
+        """When a test that is looked at all along stops, if this is the true effect."""
+        return None
 
     def surest(self) -> tuple[float, str] | None:
         """The smallest p that any data could have, and what gives it; None where it is 0."""
@@ -211,7 +219,13 @@ class PlannedDifference(PlannedTest):
 
 @dataclass(frozen=True, slots=True)
 class PlannedSequential(PlannedTest):
-    """A difference of means beyond ``low``, found by the t e-process within ``n`` pairs."""
+    """A difference of means beyond ``low``, found by the t e-process within ``n`` pairs.
+
+    ``g`` is the variance of its prior; the first look is at ``first`` pairs.
+    """
+
+    g: float = 1.0
+    first: int = 2
 
     name: ClassVar[str] = "a sequential test"
 
@@ -222,16 +236,60 @@ class PlannedSequential(PlannedTest):
 
     @property
     def decide(self) -> Decide:
-        return paired_eprocess if self.paired else eprocess
+        return partial(eprocess, **self._looks)
+
+    @property
+    def _looks(self) -> dict[str, Any]:
+        first = max(2, min(self.first, self.n[0]))
+        return {"g": self.g, "first": first, "paired": self.paired}
 
     def surest(self) -> tuple[float, str]:
-        """The p of an e-process with prior variance 1 and infinite t."""
+        """The p of an e-process with an infinite t."""
         a, b = self.n[0], self.n[-1]
         if self.paired:
-            p = float((1 + a) ** ((1 - a) / 2))
+            p = float((1 + self.g * a) ** ((1 - a) / 2))
         else:
-            p = float((1 + a * b / (a + b)) ** (1 - (a + b) / 2))
+            p = float((1 + self.g * a * b / (a + b)) ** (1 - (a + b) / 2))
         return p, "the smallest p of the e-process"
+
+    def stopping(self, effect: float) -> Stopping:
+        """When it stops, by simulation, if this is the true effect; see ``Stopping``."""
+        shift = effect - (self.low or 0.0)
+
+        def pairs(g: float) -> npt.NDArray[np.floating[Any]]:
+            return pairs_until_stopped(self.arms, shift, **{**self._looks, "g": g})
+
+        taken = pairs(self.g)
+        means = {g: float(np.minimum(pairs(g), self.n[0]).mean()) for g in PRIORS}
+        best = min(means, key=lambda g: (means[g], abs(math.log(g))))
+        nine_in_ten = float(np.quantile(taken, 0.9, method="inverted_cdf"))
+        return Stopping(
+            effect,
+            float(np.minimum(taken, self.n[0]).mean()),
+            int(nine_in_ten) if math.isfinite(nine_in_ten) else None,
+            best,
+            means[best],
+        )
+
+
+PRIORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
+"""Variances of the prior of an e-process among which a plan looks for the one that stops first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """When an e-process stops if ``effect`` is the truth, in pairs.
+
+    ``mean`` is what it takes on average, with all that there are where it does not stop, and
+    ``nine_in_ten`` what is enough in nine cases of ten; None if all are not. ``best_g`` is the
+    variance of the prior, of ``PRIORS``, that takes the fewest: ``best_mean``.
+    """
+
+    effect: float
+    mean: float
+    nine_in_ten: int | None
+    best_g: float
+    best_mean: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +466,7 @@ class Assessment:
     seeds90: int | None = None
     refused: str = ""
     not_computed: str = ""
+    stopping: Stopping | None = None
 
 
 def assess(planned: PlannedTest) -> Assessment:
@@ -420,16 +479,18 @@ def assess(planned: PlannedTest) -> Assessment:
         return Assessment(not_computed=reason)
     refused = planned.refused()
     smallest = None if refused else minimum_detectable_difference(planned)
+    effect = smallest if planned.effect is None else planned.effect
+    stopping = None if refused or effect is None else planned.stopping(effect)
     if planned.effect is None and not planned.claims_smallness:
         reason = "no effect is assumed, so no power is computed"
-        return Assessment(minimum_detectable=smallest, refused=refused, not_computed=reason)
+        return Assessment(None, None, smallest, None, None, refused, reason, stopping)
     seeds80, seeds90 = (planned.seeds(target) for target in (0.80, 0.90))
     if refused:
         return Assessment(0.0, seeds80=seeds80, seeds90=seeds90, refused=refused)
     power, error = power_of_test(planned)
     if power < LEAST_POWER:
         refused = _too_weak(planned, power, seeds80)
-    return Assessment(power, error, smallest, seeds80, seeds90, refused)
+    return Assessment(power, error, smallest, seeds80, seeds90, refused, stopping=stopping)
 
 
 def minimum_detectable_difference(planned: PlannedTest, *, power: float = 0.80) -> float | None:

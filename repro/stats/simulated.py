@@ -42,10 +42,15 @@ def simulated_power(
 
     Normal values with the design's standard deviations.
     """
+    return frequency(decide(*_values(design, effect, draws), design.alpha))
+
+
+def _values(design: PowerDesign, effect: float, draws: int) -> tuple[Array, Array]:
+    """Normal values of A and of B, a row per draw: always the same noise."""
     generator = np.random.default_rng(POWER_SEED)
     noise_a = generator.standard_normal((draws, design.n_a))
     noise_b = generator.standard_normal((draws, design.n_b))
-    return frequency(decide(effect + design.sd_a * noise_a, design.sd_b * noise_b, design.alpha))
+    return effect + design.sd_a * noise_a, design.sd_b * noise_b
 
 
 def frequency(confirmed: Confirmed) -> tuple[float, float]:
@@ -86,16 +91,41 @@ def yuen(a: Array, b: Array, alpha: float) -> Confirmed:
     return np.asarray(test.pvalue <= alpha / 2)
 
 
-def eprocess(a: Array, b: Array, alpha: float) -> Confirmed:
-    """The t e-process, looked at after every balanced pair: does it first cross with A higher?
+def eprocess(
+    a: Array, b: Array, alpha: float, *, g: float = 1.0, first: int = 2, paired: bool = False
+) -> Confirmed:
+    """The t e-process, looked at after every pair from ``first`` on: does A first cross as higher?
 
-    The prior variance g is 1; both arms have the same number of replicates. statistics.md 1.8.
+    ``g`` is the variance of the prior; both arms have as many replicates. statistics.md 1.8.
     """
+    statistic, crossed = _eprocess_looks(a, b, alpha, g=g, first=first, paired=paired)
+    at_first = np.take_along_axis(statistic, crossed.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return np.asarray(crossed.any(axis=1) & (at_first > 0))
+
+
+def pairs_until_stopped(
+    design: PowerDesign, effect: float, *, g: float, first: int, paired: bool, draws: int = DRAWS
+) -> Array:
+    """How many pairs the t e-process takes to decide either way; infinite where it does not."""
+    values = _values(design, effect, draws)
+    _, crossed = _eprocess_looks(*values, design.alpha, g=g, first=first, paired=paired)
+    return np.where(crossed.any(axis=1), first + crossed.argmax(axis=1), np.inf)
+
+
+def _eprocess_looks(
+    a: Array, b: Array, alpha: float, *, g: float, first: int, paired: bool
+) -> tuple[Array, Confirmed]:
+    """The t statistic at each look, a column each, and whether ``1/alpha`` is reached there."""
     n = np.arange(2, a.shape[1] + 1)
-    mean_a, squares_a = _running(a)
-    mean_b, squares_b = _running(b)
-    statistic = (mean_a - mean_b) / np.sqrt((squares_a + squares_b) / (2 * n - 2) * 2 / n)
-    return _first_above(statistic, e_value(statistic, n, n) >= 1 / alpha)
+    if paired:
+        mean, squares = _running(a - b)
+        statistic = mean / np.sqrt(squares / (n - 1) / n)
+    else:
+        mean_a, squares_a = _running(a)
+        mean_b, squares_b = _running(b)
+        statistic = (mean_a - mean_b) / np.sqrt((squares_a + squares_b) / (2 * n - 2) * 2 / n)
+    crossed = e_value(statistic, n, None if paired else n, g) >= 1 / alpha
+    return statistic[:, first - 2 :], crossed[:, first - 2 :]
 
 
 def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
@@ -106,21 +136,6 @@ def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
         for chunk in np.array_split(differences, -(-len(differences) // _CHUNK))
     ]
     return np.concatenate(found)
-
-
-def paired_eprocess(a: Array, b: Array, alpha: float) -> Confirmed:
-    """As ``eprocess``, of the differences A minus B within pairs."""
-    n = np.arange(2, a.shape[1] + 1)
-    mean, squares = _running(a - b)
-    statistic = mean / np.sqrt(squares / (n - 1) / n)
-    return _first_above(statistic, e_value(statistic, n, None) >= 1 / alpha)
-
-
-def _first_above(statistic: Array, crossed: Confirmed) -> Confirmed:
-    """In which rows the first crossing, if any, is one of a positive statistic."""
-    first = crossed.argmax(axis=1)
-    at_first = np.take_along_axis(statistic, first[:, None], axis=1)[:, 0]
-    return np.asarray(crossed.any(axis=1) & (at_first > 0))
 
 
 def _running(values: Array) -> tuple[Array, Array]:

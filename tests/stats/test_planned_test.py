@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,13 @@ from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from repro.stats import ranks
-from repro.stats.planning import PlannedCorrelation, PlannedDifference, power_of_test
+from repro.stats.anytime import sequential
+from repro.stats.planning import (
+    PlannedCorrelation,
+    PlannedDifference,
+    PlannedSequential,
+    power_of_test,
+)
 from repro.stats.power import (
     PairedDesign,
     PowerDesign,
@@ -28,6 +35,7 @@ from repro.stats.simulated import (
     simulated_power,
     yuen,
 )
+from repro.stats.stopping import difference
 from repro.stats.t_tests import student
 
 SEED = 20201004
@@ -200,6 +208,32 @@ def test_the_power_of_the_e_process():
         by, _ = simulated_power(sixty.balanced(pairs), effect, eprocess)
         before, _ = simulated_power(sixty.balanced(pairs - 1), effect, eprocess)
         assert before - 0.02 < 0.5 < by + 0.02
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_a_plan_says_when_an_e_process_stops(paired: bool) -> None:
+    """As often as the test itself does, on other draws, with its prior and its first look."""
+    effect, most, g, first = 1.2, 20, 4.0, 5
+    planned = PlannedSequential((most,), (1.0,), paired=paired, g=g, first=first)
+    found = planned.stopping(effect)
+    rng, taken = np.random.default_rng(SEED), []
+    for _ in range(400):
+        a = Sample(tuple(rng.normal(effect, 1, most)), tuple(range(most)))
+        noise = np.zeros(most) if paired else rng.normal(0, 1, most)
+        b = Sample(tuple(noise), tuple(range(most)))
+        tested = sequential(
+            a, b, difference("higher"), looks=range(first, most + 1), g=g, paired=paired
+        )
+        taken.append(tested.decided_at or math.inf)
+    error = float(np.minimum(taken, most).std()) / math.sqrt(400)
+    assert found.mean == pytest.approx(float(np.minimum(taken, most).mean()), abs=4 * error)
+    assert min(taken) >= first
+    if found.nine_in_ten is None:
+        assert np.mean(np.isfinite(taken)) < 0.95
+    else:
+        assert np.mean(np.array(taken) <= found.nine_in_ten) == pytest.approx(0.9, abs=0.07)
+    assert found.best_mean == replace(planned, g=found.best_g).stopping(effect).mean
+    assert found.best_mean <= found.mean
 
 
 def test_simulation_says_how_sure_it_is():
