@@ -13,7 +13,7 @@ from repro.expectations.sequential import is_sequential
 from repro.judging.document_parts import DesignPart
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, Published
-from repro.stats.planning import Assessment, Stopping, assess
+from repro.stats.planning import Assessment, assess
 
 FIXED = "that of a single look at the largest number of seeds; a sequential test has less power"
 
@@ -74,7 +74,7 @@ def _part(expectation: Expectation, claim: Claim) -> DesignPart:
         seeds_90=found.seeds90,
         note=_note(
             found,
-            f"{on_power} {_stops(found.stopping, claim, assumed)}".strip(),
+            f"{on_power} {_stops(found, claim, assumed)}".strip(),
             looks=is_sequential(expectation, context),
         ),
         refused=found.refused,
@@ -104,12 +104,12 @@ def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
     return f"{how} {on_power}".strip()
 
 
-def _stops(found: Stopping | None, claim: Claim, assumed: str) -> str:
+def _stops(whole: Assessment, claim: Claim, assumed: str) -> str:
     """How many seeds an e-process takes, and with which prior it would take fewer."""
-    how = claim.sequential
-    if found is None or not isinstance(how, EProcess):
+    how, found = claim.sequential, whole.stopping
+    if found is None or whole.stops_at is None or not isinstance(how, EProcess):
         return ""
-    truth = assumed or f"a difference of {fmt.significant(found.effect)}"
+    truth = assumed or f"a difference of {fmt.significant(whole.stops_at)}"
     seeds, fewest = fmt.fixed(found.mean, 1), fmt.fixed(found.best_mean, 1)
     if found.best_g == how.g or seeds == fewest:
         prior = f"the prior suits it: g = {fmt.setting(how.g)}"

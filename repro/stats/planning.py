@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from repro.errors import ClaimError
 from repro.stats.power import (
     Design,
@@ -36,12 +33,13 @@ from repro.stats.ranks import separation_p
 from repro.stats.records import check_alpha
 from repro.stats.simulated import (
     Decide,
+    Stopping,
     brunner_munzel,
     eprocess,
     paired_permutation,
-    pairs_until_stopped,
     permutation,
     simulated_power,
+    stopping,
     yuen,
 )
 
@@ -253,43 +251,7 @@ class PlannedSequential(PlannedTest):
         return p, "the smallest p of the e-process"
 
     def stopping(self, effect: float) -> Stopping:
-        """When it stops, by simulation, if this is the true effect; see ``Stopping``."""
-        shift = effect - (self.low or 0.0)
-
-        def pairs(g: float) -> npt.NDArray[np.floating[Any]]:
-            return pairs_until_stopped(self.arms, shift, **{**self._looks, "g": g})
-
-        taken = pairs(self.g)
-        means = {g: float(np.minimum(pairs(g), self.n[0]).mean()) for g in PRIORS}
-        best = min(means, key=lambda g: (means[g], abs(math.log(g))))
-        nine_in_ten = float(np.quantile(taken, 0.9, method="inverted_cdf"))
-        return Stopping(
-            effect,
-            float(np.minimum(taken, self.n[0]).mean()),
-            int(nine_in_ten) if math.isfinite(nine_in_ten) else None,
-            best,
-            means[best],
-        )
-
-
-PRIORS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-"""Variances of the prior of an e-process among which a plan looks for the one that stops first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stopping:
-    """When an e-process stops if ``effect`` is the truth, in pairs.
-
-    ``mean`` is what it takes on average, with all that there are where it does not stop, and
-    ``nine_in_ten`` what is enough in nine cases of ten; None if all are not. ``best_g`` is the
-    variance of the prior, of ``PRIORS``, that takes the fewest: ``best_mean``.
-    """
-
-    effect: float
-    mean: float
-    nine_in_ten: int | None
-    best_g: float
-    best_mean: float
+        return stopping(self.arms, effect - (self.low or 0.0), **self._looks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,6 +428,7 @@ class Assessment:
     seeds90: int | None = None
     refused: str = ""
     not_computed: str = ""
+    stops_at: float | None = None
     stopping: Stopping | None = None
 
 
@@ -480,17 +443,17 @@ def assess(planned: PlannedTest) -> Assessment:
     refused = planned.refused()
     smallest = None if refused else minimum_detectable_difference(planned)
     effect = smallest if planned.effect is None else planned.effect
-    stopping = None if refused or effect is None else planned.stopping(effect)
+    stops = None if refused or effect is None else planned.stopping(effect)
     if planned.effect is None and not planned.claims_smallness:
         reason = "no effect is assumed, so no power is computed"
-        return Assessment(None, None, smallest, None, None, refused, reason, stopping)
+        return Assessment(None, None, smallest, None, None, refused, reason, effect, stops)
     seeds80, seeds90 = (planned.seeds(target) for target in (0.80, 0.90))
     if refused:
         return Assessment(0.0, seeds80=seeds80, seeds90=seeds90, refused=refused)
     power, error = power_of_test(planned)
     if power < LEAST_POWER:
         refused = _too_weak(planned, power, seeds80)
-    return Assessment(power, error, smallest, seeds80, seeds90, refused, stopping=stopping)
+    return Assessment(power, error, smallest, seeds80, seeds90, refused, "", effect, stops)
 
 
 def minimum_detectable_difference(planned: PlannedTest, *, power: float = 0.80) -> float | None:

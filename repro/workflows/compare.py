@@ -37,7 +37,7 @@ from repro.store.run_store import RunStore
 from repro.workflows.verify import Options, Verified, verify_claims
 
 OWN = 600
-"""Characters that `own` may have: doubts name arms, whose names may be long."""
+"""Characters of a reason that a claim file may hold: doubts name arms, whose names may be long."""
 
 WHY = "the margin that was given when the results were there"
 WHY_LIMIT = "the limit that was given when the results were there"
