@@ -103,7 +103,8 @@ class Checkout:
         self.driver.write_text(DRIVER)
         (self.root / "dev").write_text(DEV.read_text(encoding="utf-8"))
         (self.root / "pyproject.toml").write_text(PYPROJECT)
-        (self.root / "constraints.txt").write_text("a==1\n")
+        for name in ("constraints.txt", "hashes.txt"):
+            (self.root / name).write_text("a==1\n")
 
     def start(self, *arguments: str, **environment: str) -> Started:
         """Start ./dev from a folder that is not the checkout."""

@@ -86,7 +86,11 @@ def test_a_killed_second_stage_leaves_the_first_usable(checkout: Checkout) -> No
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
-    [("constraints.txt", "a==1", "a==2"), ("pyproject.toml", "a-test-tool", "another-tool")],
+    [
+        ("constraints.txt", "a==1", "a==2"),
+        ("hashes.txt", "a==1", "a==1 --hash"),
+        ("pyproject.toml", "a-test-tool", "another-tool"),
+    ],
 )
 def test_changed_requirements_build_the_environment_anew(
     checkout: Checkout, file: str, old: str, new: str
@@ -99,6 +103,13 @@ def test_changed_requirements_build_the_environment_anew(
     checkout.run("verify")
     assert len(checkout.installed()) == 2
     assert not (checkout.venv / "old-package").exists()
+
+
+def test_what_tests_need_is_held_against_its_hashes_first(checkout: Checkout) -> None:
+    """Apart from the rest: where one requirement has a hash, pip asks for one of every other."""
+    checkout.run("setup")
+    steps = [line for line in checkout.journal.read_text().splitlines() if " pip " in line]
+    assert [" --require-hashes -r hashes.txt" in step for step in steps] == [True, False]
 
 
 def test_a_changed_lint_rule_is_no_reason_to_install(checkout: Checkout) -> None:

@@ -49,6 +49,19 @@ def test_a_line_is_a_name_an_exact_version_and_perhaps_a_marker() -> None:
     assert [line for line in LINES if not form.fullmatch(line)] == []
 
 
+def test_every_pin_but_those_of_torch_has_its_hashes() -> None:
+    """The machine chooses torch's build, CPU or CUDA, and with it what that one needs."""
+    text = (ROOT / "hashes.txt").read_text(encoding="utf-8").replace("\\\n", "")
+    hashed = dict(
+        line.split(" --hash=", maxsplit=1) for line in re.sub(" +", " ", text).splitlines()
+    )
+    of_torch = re.compile("(torch|triton|cuda-.*|nvidia-.*)==.*")
+    others = [line for line in LINES if not of_torch.fullmatch(line)]
+    assert sorted(map(str.strip, hashed)) == sorted(others)
+    form = re.compile(r"sha256:[0-9a-f]{64}")
+    assert all(map(form.fullmatch, " --hash=".join(hashed.values()).split(" --hash=")))
+
+
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_direct_dependency_is_pinned_within_its_range(python: str) -> None:
     """What pyproject.toml asks for has exactly one version, which it accepts."""
