@@ -1,4 +1,4 @@
-"""Mutation testing of ``repro/stats`` and ``repro/judging``: a seeded sample of mutmut's mutants.
+"""Mutation testing of what computes, judges and reads: a seeded sample of mutmut's mutants.
 
 A copy of the package and of its tests is mutated in a folder of its own; the checkout is never
 touched. See README.md beside this file.
@@ -17,15 +17,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MUTATED = ("repro/stats/*.py", "repro/judging/verdict.py", "repro/expectations/decision_rules.py")
-TESTS = (
-    "tests/stats",
-    "tests/expectations",
-    "tests/properties",
-    "tests/test_verdict.py",
-    "tests/test_conclusions.py",
-)
-HELPERS = ("tests/conftest.py", "tests/judging/made.py", "claims", "templates", "README.md", "docs")
+WINGS = ("stats", "judging", "expectations", "results")
+MUTATED = tuple(f"repro/{wing}/*.py" for wing in WINGS)
+BESIDE = ("properties", "drafting", "test_verdict.py", "test_conclusions.py")
+TESTS = tuple(f"tests/{name}" for name in (*WINGS, *BESIDE))
+HELPERS = ("tests", "claims", "templates", "README.md", "docs", "reports")
 TOO_SLOW = "tests/stats/test_design.py::test_every_number_keeps_its_promise[difference-permutation]"
 FIRST = "repro.expectations.decision_rules.*"
 """A module with few mutants: to run it writes the mutants of all."""

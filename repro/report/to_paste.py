@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from repro.judging import reason
 from repro.judging.document import Document, Result
 from repro.report import lookups
 from repro.report.markdown import escaped
@@ -25,13 +26,15 @@ _LATEX = str.maketrans(
 def markdown(document: Document, intervals: Intervals, notes: Sequence[str], command: str) -> str:
     """The verdict with its arms, its parts, its flags, ``notes``, and how to verify it again."""
     verdict = document.verdict
-    word = verdict.conclusion or f"{verdict.validity}, {verdict.validity_reason}"
+    word = f"{verdict.validity}, {verdict.conclusion or verdict.validity_reason}"
     lines = [f"**{escaped(f'{document.claim.title}: {word}')}.** {escaped(verdict.sentence)}", ""]
     rows = [HEAD, ["---"] * len(HEAD), *(map(escaped, row) for row in _rows(document, intervals))]
     lines += [*(f"| {' | '.join(row)} |" for row in rows), ""]
     tested = lookups.decisive(document)
     said = [f"{claim}: {told}" for claim, told in _found(document)] if len(tested) > 1 else []
-    said += dict.fromkeys(f"{result.test}{_p(result)}" for result in tested)
+    if verdict.conclusion:
+        said += dict.fromkeys(f"{result.test}{_p(result)}" for result in tested)
+    said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     said += [f"{flag.kind}: {flag.text}" for flag in verdict.flags]
     lines += [f"- {escaped(line)}" for line in (*said, *notes)]
     fence = "``" if "`" in command else "`"

@@ -119,7 +119,8 @@ def test_a_block_for_the_pull_request_has_all_that_a_referee_needs() -> None:
     Path("fa3/old_logs/1.txt").write_text(log(3.3))
     result = repro("compare", record(FA3), "--at-most", 3.28, "--alpha", 0.01, "--markdown")
     block = result.stdout
-    assert block.startswith("**fa3 has a mean val\\_loss of at most 3.28: CONFIRMED.** ")
+    assert block.startswith("**fa3 has a mean val\\_loss of at most 3.28: VALID, CONFIRMED.** ")
+    assert "- exploratory: not declared beforehand\n" in block
     assert "| fa3 | val\\_loss | 7 | 3.27691 | 3.27606 to 3.27777 | 0.00093 |" in block
     assert "3.2755, 3.2771, 3.276, 3.2766, 3.2778, 3.2774, 3.278" in block
     assert "not used, logs in folders below: old\\_logs (1)" in block
