@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.levels import data_sets, looks, nulls, pairs, references, spreads, survivals, tasks
+from benchmarks.levels import (
+    data_sets,
+    items,
+    looks,
+    nulls,
+    pairs,
+    references,
+    spreads,
+    survivals,
+    tasks,
+)
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 from repro.stats.data_sets import ByOrder
@@ -46,6 +56,8 @@ EVERY = 10**9
 
 _one_spread = partial(Experiment, sd_ratios=False, most_wide=FEWER)
 _items = partial(Experiment, sd_ratios=False, distributions=False, wide=())
+
+_of_items = partial(Experiment, sd_ratios=False, unequal=False, either=True)
 
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
 
@@ -220,6 +232,34 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "one run",
         partial(references.nothing_changed, 1, batch=references.BATCH),
         never,
+    ),
+    _of_items("items", "items_t", items.scores, always, sizes=(10, 30, 100, 300), most_wide=FEWER),
+    *(
+        _of_items(
+            f"items, {often} apart",
+            test,
+            partial(items.answers, test, apart),
+            always if test == "mcnemar" else never,
+            sizes=(20, 50, 200),
+            distributions=False,
+            wide=(),
+        )
+        for often, apart in items.APART.items()
+        for test in ("items_t", "mcnemar")
+    ),
+    *(
+        _of_items(
+            f"items, clusters of {name} size",
+            test,
+            partial(items.clusters, sizes),
+            gated,
+            sizes=(5, 8, 12, 20, 40),
+            most_wide=FEWER,
+        )
+        for name, test, sizes, gated in (
+            ("one", "items_t equal clusters", items.EQUAL, always),
+            ("unequal", "items_t clustered", items.UNEQUAL, never),
+        )
     ),
     Experiment("spread", "levene", partial(spreads.boundary, "levene"), always, 5, most_wide=FEWER),
     Experiment(

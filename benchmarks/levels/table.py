@@ -62,6 +62,15 @@ ROWS = (
         null=("within, mean of three", "mean"),
     ),
     Row("within", "`within` with `tolerance`: references for which it fails", "", "tolerance"),
+    Row("items", "`items`, n items", "", "items_t", null=("items", "items_t")),
+    Row(
+        "items",
+        "`items`, n clusters of one size",
+        "",
+        "items_t equal clusters",
+        null=("items, clusters of one size", "items_t equal clusters"),
+    ),
+    Row("items", "`items` by `mcnemar`", "", "mcnemar", null=("items, often apart", "mcnemar")),
     Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
     Row("survivals", "`survivals`", "log-rank", "log_rank"),
     Row("survivals", "`survivals` of pairs", "log-rank of pairs", "log_rank paired"),
@@ -317,6 +326,7 @@ TWO_SIDED = (
     "difference",
     "association",
     "within",
+    "items",
     "sequential, difference",
     "sequential, directed",
 )

@@ -41,6 +41,7 @@ from repro.specs.tree import All, AtLeastOne, Node
 from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.error_rates import (
     CellDesign,
+    design_of_items,
     design_of_one,
     design_of_points,
     design_over_tasks,
@@ -51,6 +52,7 @@ from repro.stats.error_rates import (
     of_units,
     worst_level,
 )
+from repro.stats.item_scores import ItemsResult, paired_items
 from repro.stats.records import Arm, Sample, Summary, TestResult, match, require_sample
 from repro.stats.stopping import SequentialResult, one_sided
 
@@ -392,9 +394,7 @@ def _designs(
         read = log_reader(evidence) if kind.scale(expectation) == "ratio" else evidence.read
         arms = kind.compared(expectation, claim.context(), read)
         if result.paired:
-            first, second = match(arms[:2], "pairs")
-            differences = (a - b for a, b in zip(first.values, second.values, strict=True))
-            return (design_of_one(Sample.of(*differences)),)
+            return (_design_of_pairs(arms, result),)
     except ClaimError:
         return ()
     if isinstance(result, AssociationResult | MagnitudeResult):
@@ -405,6 +405,15 @@ def _designs(
         return ()
     alone = len(arms) == 1 or of_one_arm(key_of(result))
     return (design_of_one(arms[-1]),) if alone else designs_of(arms)
+
+
+def _design_of_pairs(arms: Sequence[Arm], result: TestResult) -> CellDesign:
+    """What the differences within pairs of seeds look like; of items, those within items."""
+    if isinstance(result, ItemsResult):
+        return design_of_items(paired_items(*(require_sample(arm, "items") for arm in arms[:2])))
+    first, second = match(arms[:2], "pairs")
+    differences = (a - b for a, b in zip(first.values, second.values, strict=True))
+    return design_of_one(Sample.of(*differences))
 
 
 def _design_over_tasks(

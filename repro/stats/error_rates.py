@@ -18,7 +18,9 @@ import numpy as np
 from scipy.special import fdtr, fdtrc
 
 from repro.errors import ClaimError
+from repro.stats.bounded_mean import errors_of_pooled
 from repro.stats.correlation import AssociationResult, MagnitudeResult
+from repro.stats.item_scores import ItemsResult, PairedItems
 from repro.stats.records import Arm, Sample, TestResult, summarise
 from repro.stats.reference_runs import MEASURED_AS, WithinResult
 from repro.stats.shapes import FEWEST_SKEWED, far_away, heavy_tailed, heavy_together, skewed
@@ -57,6 +59,10 @@ NAMES = {
     "within mean one-sided": "The one-sided prediction limit of a mean",
     "within nights": "The prediction interval over thirty nights",
     "within tolerance": "The limit of tolerance",
+    "items_t": "The t-test of differences per item",
+    "items_t clustered": "The t-test of differences per item in unequal clusters",
+    "items_t equal clusters": "The t-test of differences per item in clusters of one size",
+    "mcnemar": "McNemar's exact test",
     "levene": "Levene's test of scatter",
     "levene paired": "Levene's test of scatter within pairs",
     "f": "The F-test of variances",
@@ -136,7 +142,8 @@ SEEN = {
 
 _POINTS = ("association", "at most", "at least")
 _TASKS = ("over_tasks", "meta_analysis")
-_UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS)
+_ITEMS = ("items_t", "mcnemar")
+_UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS, *_ITEMS)
 _ONE_ARM = (
     *("level", "level near an end", "level_items", "level_known_sd", "level_median"),
     *("eprocess_t one arm", "group_obf one arm"),
@@ -214,6 +221,11 @@ def designs_of(arms: Sequence[Arm]) -> tuple[CellDesign, ...]:
 def design_of_one(arm: Arm) -> CellDesign:
     """The design of a single sample of replicates, points, or differences within pairs."""
     return CellDesign(summarise(arm).n, shapes=_shapes(arm), seen=isinstance(arm, Sample))
+
+
+def design_of_items(paired: PairedItems) -> CellDesign:
+    """The design of differences per item, or of the means of their clusters."""
+    return design_of_one(Sample.of(*paired.means_of_clusters()))
 
 
 def design_of_points(x: Sequence[float], y: Sequence[float]) -> CellDesign:
@@ -344,6 +356,8 @@ def key_of(result: TestResult) -> str:
     """The name by which a result's test was measured; that of pairs is another test."""
     if isinstance(result, SequentialResult) and len(result.n) == 1:
         return f"{result.test} one arm"
+    if isinstance(result, ItemsResult):
+        return f"{result.test}{result.grouping}"
     if result.paired and "paired" not in result.test:
         return f"{result.test} paired"
     if result.test in ("welch", "paired") and result.alternative != "two-sided":
@@ -413,6 +427,8 @@ def _design(cell: MeasuredRate) -> str:
     more = f" and {shape}" if shape else ""
     if of_units(cell.test) or of_one_arm(cell.test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
+        if cell.test.startswith(_ITEMS):
+            unit = "clusters" if "cluster" in cell.test else "items"
         if cell.test.startswith(_TASKS):
             return f"{_per_task(cell)}{more}"
         return f"{cell.n} {unit}{more}"
@@ -454,11 +470,6 @@ UNSEEN = ("lognormal", "collapsed")
 """Distributions that fewer than ``FEWEST_SKEWED`` values do not show."""
 
 
-POOLED = {2: 0.199, 3: 0.172, 4: 0.137, 5: 0.097, 6: 0.075, 7: 0.057}
-"""How often all items together err at 5 %, by seeds, where two items of a seed correlate by .05
-(shares of 100 items at .95, 200,000 draws)."""
-
-
 def few_seeds(result: TestResult) -> str:
     """What so few seeds cannot show of a test's assumptions, with the measured rates, in a line.
 
@@ -469,7 +480,7 @@ def few_seeds(result: TestResult) -> str:
     if of_one_arm(key):
         sizes = (result.n[-1], result.n[-1])
     if key == "level_items":
-        return _pooled(sizes[0])
+        return errors_of_pooled(sizes[0])
     if key not in T_TESTS or result.p is None or sizes[0] >= FEWEST_SKEWED:
         return ""
     unit = "pairs" if result.paired else "seeds"
@@ -485,15 +496,4 @@ def few_seeds(result: TestResult) -> str:
     return (
         f"{said}: with skew the test errs in up to {skewed_rate} of cases instead of {level}, and "
         f"where one seed in five fails, in up to {failing} (measured)."
-    )
-
-
-def _pooled(n: int) -> str:
-    """The line of a test that pools the items of ``n`` seeds; empty where nothing was measured."""
-    if n not in POOLED:
-        return ""
-    return (
-        f"With {n} seeds, scatter beyond that of their items is seldom seen: where two items of a "
-        f"seed correlate by .05, the test errs in {100 * POOLED[n]:.2g} % of cases instead of 5 % "
-        "(measured with 100 items at .95)."
     )

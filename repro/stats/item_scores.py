@@ -36,6 +36,17 @@ class ItemsResult(TestResult):
     apart: tuple[int, int] | None
     settle: int | None
 
+    @property
+    def grouping(self) -> str:
+        """How its error rates are named after its test: by the clusters, and whether they differ.
+
+        Clusters of one size have one degree of freedom less than their number.
+        """
+        if self.clusters is None:
+            return ""
+        alike = self.df is not None and math.isclose(self.df, self.clusters - 1)
+        return " equal clusters" if alike else " clustered"
+
 
 @dataclass(frozen=True, slots=True)
 class PairedItems:
@@ -76,6 +87,13 @@ class PairedItems:
         share = np.bincount(place) / n
         se = math.sqrt(float(np.sum(sums**2 / (1 - share)))) / n
         return Contrast(mean, se, _degrees(share))
+
+    def means_of_clusters(self) -> list[float]:
+        """The mean difference in each cluster; the differences, where there are none."""
+        if not any(self.clusters):
+            return [*self.differences]
+        _, place = np.unique(np.asarray(self.clusters), return_inverse=True)
+        return [*map(float, np.bincount(place, self.differences) / np.bincount(place))]
 
     def apart(self) -> tuple[int, int]:
         """How many items A alone has right, and how many B alone."""

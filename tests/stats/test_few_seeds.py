@@ -13,8 +13,8 @@ import pytest
 from repro.judging.assemble import check_claim
 from repro.report.sections import sections
 from repro.schema.value_scale import ValueScale
-from repro.stats.bounded_mean import p_of_shares
-from repro.stats.error_rates import NAMES, POOLED, T_TESTS, few_seeds
+from repro.stats.bounded_mean import POOLED, p_of_shares
+from repro.stats.error_rates import NAMES, T_TESTS, few_seeds
 from repro.stats.one_sample import mean_level
 from repro.stats.ranks import brunner_munzel
 from repro.stats.records import Sample

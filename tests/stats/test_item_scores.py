@@ -9,6 +9,7 @@ from scipy import linalg, stats
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
 
 from repro.errors import ClaimError
+from repro.stats.error_rates import design_of_items, key_of, level_of
 from repro.stats.item_scores import items_t, mcnemar, paired_items
 from repro.stats.records import Sample, Scored, known
 
@@ -65,6 +66,19 @@ def test_with_clusters_of_one_size_it_is_the_error_of_statsmodels() -> None:
     groups = np.unique(np.array(paired.clusters), return_inverse=True)[1]
     fit = sm.OLS(d, np.ones_like(d)).fit(cov_type="cluster", cov_kwds={"groups": groups})
     assert (found.se, found.df) == pytest.approx((fit.bse[0], 8), rel=1e-9)
+
+
+def test_a_report_quotes_the_cell_of_its_clusters() -> None:
+    """Unequal clusters lose their level; those of one size have cells of their own, and hold it."""
+    rng = np.random.default_rng(5)
+    for sizes, key, said in (
+        ([1, 2, 4, 8, 16] * 2 + [1, 2], "items_t clustered", "12 clusters it errs in 6.2 %"),
+        ([5] * 12, "items_t equal clusters", ""),
+    ):
+        paired = paired_items(*drawn(rng, sizes, 1.0))
+        found = items_t(paired, alternative="two-sided")
+        assert key_of(found) == key
+        assert said in (level_of(found, [design_of_items(paired)]) or "")
 
 
 def test_without_clusters_it_is_the_paired_t_test() -> None:

@@ -1,0 +1,126 @@
+"""Nulls of two models on the same items: scores, right or wrong answers, clusters of items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import bdtr
+
+from benchmarks.levels.cells import Array, Cell, Data, Mask, Outcome, Rule, Setup, noise
+from benchmarks.levels.means import rare_p
+from repro.expectations.decision_rules import conclude_difference
+from repro.expectations.verdict_words import Finding
+from repro.stats.item_scores import items_t, mcnemar, paired_items
+from repro.stats.records import Sample, Scored
+
+EQUAL = (5,)
+UNEQUAL = (1, 2, 4, 8, 16)
+"""Items of the clusters, in turn."""
+
+APART = {"often": 0.2, "seldom": 0.04}
+"""The share of items that exactly one of two equally good models has right."""
+
+
+def scores(cell: Cell) -> Setup:
+    """No difference of scores, item by item."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        return (noise(rng, cell.distribution, (draws, cell.n)),)
+
+    return Setup(_by_t(cell.alpha, (), cell.n), draw, 0.0)
+
+
+def answers(test: str, apart: float, cell: Cell) -> Setup:
+    """Items are right or wrong, and each model is alone right on as many of them."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        chance = rng.random((draws, cell.n))
+        return ((chance < apart / 2).astype(float) - (chance > 1 - apart / 2),)
+
+    rule = _by_mcnemar(cell.alpha) if test == "mcnemar" else _by_t(cell.alpha, (), cell.n)
+    return Setup(rule, draw, 0.0)
+
+
+def clusters(sizes: Sequence[int], cell: Cell) -> Setup:
+    """No difference of scores, of which half of the variance is that of ``n`` clusters."""
+    of = [sizes[place % len(sizes)] for place in range(cell.n)]
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        shared = np.repeat(noise(rng, cell.distribution, (draws, cell.n)), of, axis=1)
+        return (shared + noise(rng, cell.distribution, (draws, sum(of))),)
+
+    return Setup(_by_t(cell.alpha, of, sum(of)), draw, 0.0)
+
+
+def _arms(row: Data, of: Sequence[int]) -> tuple[Sample, Sample]:
+    """Items with these differences: the values of A, against B's."""
+    names = np.repeat(np.arange(len(of)), of) if of else None
+    both = np.maximum(row[0], 0.0), np.maximum(-row[0], 0.0)
+    parts = (
+        tuple(
+            Scored(str(item), "" if names is None else str(names[item]), 0, float(value))
+            for item, value in enumerate(values)
+        )
+        for values in both
+    )
+    a, b = (Sample((float(v.mean()),), (0,), parts=p) for v, p in zip(both, parts, strict=True))
+    return a, b
+
+
+def _by_t(alpha: float, of: Sequence[int], items: int) -> Rule:
+    starts = np.cumsum([0, *of[:-1]])
+    share = np.array(of) / items
+
+    def statistics(data: Data, at: float) -> tuple[Array, Array]:
+        (values,) = data
+        mean = values.mean(-1, keepdims=True)
+        if of:
+            sums = np.add.reduceat(values - mean, starts, axis=1)
+            se = np.sqrt((sums**2 / (1 - share)).sum(-1)) / items
+        else:
+            se = values.std(-1, ddof=1) / math.sqrt(items)
+        se[np.ptp(values, -1) == 0] = np.inf  # no test of differences that all agree
+        return (mean[:, 0] - at) / se, np.full(len(values), _degrees(share, items))
+
+    def judge(row: Data) -> Finding:
+        result = items_t(paired_items(*_arms(row, of)), alternative="two-sided", alpha=alpha)
+        return conclude_difference(result, direction="higher")
+
+    def decide(data: Data) -> Outcome:
+        t, df = statistics(data, 0.0)
+        return Outcome(
+            rare_p(t, df, alpha / 2) <= alpha / 2, rare_p(-t, df, alpha / 2) <= alpha / 2
+        )
+
+    def covers(data: Data, truth: float) -> Mask:
+        t, df = statistics(data, truth)
+        return np.asarray(rare_p(np.abs(t), df, alpha / 2) >= alpha / 2)
+
+    return Rule(decide, judge, covers)
+
+
+def _degrees(share: Array, items: int) -> float:
+    """Bell and McCaffrey's: traces of what the errors of the clusters have in common."""
+    if not len(share):
+        return items - 1.0
+    rows = np.repeat(np.eye(len(share)), np.rint(share * items).astype(int), axis=1)
+    left = rows - share[:, None] @ np.ones((1, items))
+    left /= np.sqrt(1 - share)[:, None]
+    gram = left @ left.T
+    return float(np.trace(gram) ** 2 / np.sum(gram**2))
+
+
+def _by_mcnemar(alpha: float) -> Rule:
+    def judge(row: Data) -> Finding:
+        result = mcnemar(paired_items(*_arms(row, ())), alternative="two-sided", alpha=alpha)
+        return conclude_difference(result, direction="higher")
+
+    def decide(data: Data) -> Outcome:
+        won, lost = (data[0] > 0).sum(-1), (data[0] < 0).sum(-1)
+        apart = won + lost
+        up, down = (2 * bdtr(few, apart, 0.5) <= alpha for few in (lost, won))
+        return Outcome(up & (apart > 0), down & (apart > 0))
+
+    return Rule(decide, judge)
