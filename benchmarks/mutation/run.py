@@ -1,4 +1,4 @@
-"""Mutation testing of what computes, judges and reads: a seeded sample of mutmut's mutants.
+"""Mutation testing of ``repro/stats`` and ``repro/judging``: a seeded sample of mutmut's mutants.
 
 A copy of the package and of its tests is mutated in a folder of its own; the checkout is never
 touched. See README.md beside this file.
@@ -17,11 +17,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-WINGS = ("stats", "judging", "expectations", "results")
-MUTATED = tuple(f"repro/{wing}/*.py" for wing in WINGS)
-BESIDE = ("properties", "drafting", "test_verdict.py", "test_conclusions.py")
-TESTS = tuple(f"tests/{name}" for name in (*WINGS, *BESIDE))
-BESIDE_THEM = ("claims", "templates", "README.md", "docs", "reports", "benchmarks")
+MUTATED = ("repro/stats/*.py", "repro/judging/verdict.py", "repro/expectations/decision_rules.py")
+TESTS = (
+    "tests/stats",
+    "tests/expectations",
+    "tests/properties",
+    "tests/test_verdict.py",
+    "tests/test_conclusions.py",
+)
+HELPERS = ("tests/conftest.py", "tests/judging/made.py", "claims", "templates", "README.md", "docs")
 TOO_SLOW = "tests/stats/test_design.py::test_every_number_keeps_its_promise[difference-permutation]"
 FIRST = "repro.expectations.decision_rules.*"
 """A module with few mutants: to run it writes the mutants of all."""
@@ -43,7 +47,7 @@ filterwarnings = ["error"]
 [tool.mutmut]
 source_paths = ["repro"]
 only_mutate = {mutated}
-also_copy = {beside}
+also_copy = ["claims", "templates", "README.md", "docs"]
 timeout_multiplier = 4.0
 timeout_constant = 5.0
 use_git_change_detection = false
@@ -58,7 +62,7 @@ def copy(folder: Path) -> None:
     """Everything that the tests need, and mutmut's configuration."""
     folder.mkdir(parents=True, exist_ok=True)
     skip = shutil.ignore_patterns("__pycache__")
-    for name in ("repro", "tests", *BESIDE_THEM):
+    for name in ("repro", *TESTS, *HELPERS):
         source, target = ROOT / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
@@ -68,9 +72,7 @@ def copy(folder: Path) -> None:
             shutil.copy2(source, target)
     tests = [name for name in TESTS if (folder / name).exists()]
     text = CONFIGURATION.format(
-        mutated=json.dumps(MUTATED),
-        beside=json.dumps(BESIDE_THEM),
-        tests=json.dumps([*tests, f"--deselect={TOO_SLOW}"]),
+        mutated=json.dumps(MUTATED), tests=json.dumps([*tests, f"--deselect={TOO_SLOW}"])
     )
     (folder / "pyproject.toml").write_text(text)
 
