@@ -108,7 +108,7 @@ def test_every_reason_for_fragility_is_listed() -> None:
         FlagKind.ONE_SEED_LEFT_OUT: "one seed",
         FlagKind.TOLERANCE: "threshold",
         FlagKind.TEST_CHOICE: "choice of test",
-        FlagKind.CANARY: "canary",
+        FlagKind.CONTROL: "control",
         FlagKind.CEILING: "ceiling",
         FlagKind.ORDER: "order of a table",
         FlagKind.DRIFT: "drift",

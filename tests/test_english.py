@@ -27,8 +27,8 @@ PHRASES = (
     (r"(?i)\bbeside\b", "next to, with", 149),
     (r"(?i)\bby whatever\b|\bwhichever they are\b", "any", 2),
     (r"(?i)\bwhat is of\b|\bthat is of\b", "name what it belongs to", 2),
-    (r"(?i)\bledger\b", "log", 29),
-    (r"(?i)\bcanar(y|ies)\b", "control", 126),
+    (r"(?i)\bledger\b", "log", 0),
+    (r"(?i)\bcanar(y|ies)\b", "control", 32),
     (r"(?i)\bstands? there\b|\bstand beside\b", "appears", 13),
     (r"\b[Ww]hether of\b|\bof which each\b", "start a new sentence", 5),
 )

@@ -91,7 +91,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         measurements=measurement_parts(claim),
         results=entries,
         arms=arm_parts(claim, evidence),
-        canaries=judgement.canaries,
+        canaries=judgement.controls,
         curves=curves(claim, evidence),
         published=published,
         changes=what_would_change(claim, evidence, verdict, judged, judgement.faults),
@@ -129,7 +129,7 @@ def _verdict(
     if judgement.finding is None:
         return Verdict(judgement.validity, judgement.reason, flags=judgement.quality.flags)
     found = flags(
-        judgement.claim, judgement.evidence, judgement.judged, judgement.canaries, cases, analyses
+        judgement.claim, judgement.evidence, judgement.judged, judgement.controls, cases, analyses
     )
     return Verdict(
         judgement.validity,

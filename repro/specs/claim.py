@@ -46,7 +46,7 @@ from repro.specs.arm import Arm, ArmSpec
 from repro.specs.tree import Tree
 from repro.trainers.measurement import with_sources
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.trainers.table import Canary, Measurement
+from repro.trainers.table import AnyControl, Measurement
 
 
 class ExpectationOverride(Spec):
@@ -327,7 +327,7 @@ class ClaimFile(Spec):
     family: Family | None = None
     sequential: Sequential | None = None
     control: NegativeControl | None = None
-    canaries: tuple[Canary, ...] = ()
+    canaries: tuple[AnyControl, ...] = ()
     published: tuple[Published, ...] = ()
     scales: (
         Annotated[dict[Name, Scale], Field(json_schema_extra={"additionalProperties": False})]
@@ -382,7 +382,7 @@ class Claim(Spec):
     family: Family | None = None
     sequential: Sequential | None = None
     control: NegativeControl | None = None
-    canaries: tuple[Canary, ...]
+    canaries: tuple[AnyControl, ...]
     published: tuple[Published, ...]
     forced: Forced | None = None
     expect: Expect | None = None

@@ -29,7 +29,7 @@ class ControlOutcome(NamedTuple):
 
 
 class Control(Spec):
-    """A canary: something about a measurement whose outcome is known beforehand."""
+    """Something about a measurement whose outcome is known beforehand."""
 
     if TYPE_CHECKING:  # each has them, in the order of its keys
         kind: str

@@ -193,7 +193,7 @@ class MeasurementSpec(Spec):
         return f"{self.kind}-{digest(document)[:16]}"
 
     Details: ClassVar[type[Details]] = Details
-    """What it says beside its value, as it is checked."""
+    """The class by which its details are checked."""
 
     lies_open: ClassVar[bool] = False
     """Whether it can be read in what a run leaves, also where it was not taken."""

@@ -95,15 +95,15 @@ CONTROLS = (
     "repro.trainers.language_model.measurements.rank:KnownRank",
     "repro.trainers.language_model.measurements.kl_from_truth:EntropyFloor",
 )
-"""All canaries that there are; a measurement of others can name these alone."""
+"""All controls that there are; a measurement of others can name these alone."""
 
 
 if TYPE_CHECKING:
-    Canary: TypeAlias = Control
+    AnyControl: TypeAlias = Control
     Measurable: TypeAlias = MeasurementSpec
     Measurement: TypeAlias = MeasurementSpec
 else:
-    Canary = Annotated[
+    AnyControl = Annotated[
         Union[tuple(map(load_object, CONTROLS))],  # noqa: UP007
         Field(discriminator="kind"),
     ]

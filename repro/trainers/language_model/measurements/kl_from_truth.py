@@ -104,7 +104,7 @@ class KlFromTruth(OfSplit):
 
 
 class EntropyFloor(Control):
-    """Canary: no model predicts a text better than the language that made it."""
+    """No model predicts a text better than the language that made it."""
 
     kind: Literal["entropy_floor"]
     id: Name

@@ -256,7 +256,7 @@ def some_contexts(contexts: int | None) -> str:
 
 
 class RankBound(Control):
-    """Canary: no rank of these arms is above the structural bound d + 2; below is a flag."""
+    """No rank of these arms is above the structural bound d + 2; below is a flag."""
 
     kind: Literal["rank_bound"]
     id: Name
@@ -293,7 +293,7 @@ class RankBound(Control):
 
 
 class KnownRank(Control):
-    """Canary: a synthetic matrix of known rank, measured with every rank, must come out exactly."""
+    """A synthetic matrix of known rank, measured with every rank, must come out exactly."""
 
     kind: Literal["known_rank"]
     id: Name
