@@ -451,7 +451,7 @@ class Reported(DeclaredMeasurement):
 
     def taken_of(self, training: Training) -> bool:
         """Of the runs of a program, where it says which number it is."""
-        return self.from_ is not None and training.built_in == "command"
+        return self.from_ is not None and training.leaves_numbers
 
     def measure(self, subject: LeavesNumbers) -> Measured:
         """The number that the program left."""

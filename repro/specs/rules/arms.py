@@ -26,11 +26,8 @@ def _arms_differ(claim: ScaledClaim) -> Iterator[Problem]:
             mistake = (
                 f"arm '{name}' is the same training as arm '{first}', so their runs are the same"
             )
-            expected = "arms that differ in model, corpus or recipe"
-            advice = f"name another configuration, or override something in '{name}'"
-            if claim.trainings[name].built_in == "command":
-                expected = "arms that differ in their arguments, or in the files of the program"
-                advice = f"give '{name}' other arguments, as in: args: {{lr: 0.1}}"
+            differ, advice = claim.trainings[name].differs_by
+            expected, advice = f"arms that differ {differ}", advice.format(arm=name)
             yield claim.problem(claim.steps("arms", name), mistake, expected, advice)
 
 
