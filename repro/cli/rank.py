@@ -122,15 +122,8 @@ def rank(
     epsilons = tuple(epsilon or EPSILONS)
     with problems(json=json):
         if counts:
-            _refuse_without_spectrum(
-                {
-                    "--spectrum": spectrum,
-                    "--figure": figure,
-                    "--noise": noise,
-                    "--centred": centred,
-                    "--epsilon": epsilon,
-                }
-            )
+            asked = {"spectrum": spectrum, "figure": figure, "noise": noise}
+            _refuse_without_spectrum({**asked, "centred": centred, "epsilon": epsilon})
         bound = _bound(reference, reference_rank)
         given = _same_each_time(matrix, tensor, precision or "")
         found = _ranks(
@@ -235,7 +228,7 @@ def _refuse_without_spectrum(given: Mapping[str, object]) -> None:
     options = [option for option, value in given.items() if value]
     if options:
         raise MatrixError(
-            f"{options[0]} with --counts: counts alone give no spectrum\n"
+            f"--{options[0]} with --counts: counts alone give no spectrum\n"
             "  expected: one of the two\n  to do: leave --counts out"
         )
 

@@ -280,13 +280,12 @@ def as_entry(
 ) -> doc.Result:
     """The document's entry of a judged expectation; without ``valid`` evidence no conclusion."""
     expectation, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
-    context = claim.context()
+    context, scale = claim.context(), kind.scale(expectation)
     concludes = valid and kind.concludes(expectation)
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
-    scale = kind.scale(expectation)
-    shown = _digits(judged, claim, evidence)
-    found = None if result is None else Found(result, interval, conclusion, shown)
+    digits = _digits(judged, claim, evidence)
+    found = None if result is None else Found(result, interval, conclusion, digits)
     return doc.Result(
         id=expectation.id,
         kind=expectation.kind,
@@ -299,7 +298,7 @@ def as_entry(
         test=name_of_test(expectation, context, result),
         alpha=claim.alpha,
         scale=scale,
-        digits=shown if scale in WITH_DIGITS else None,
+        digits=digits if scale in WITH_DIGITS else None,
         effect_label=kind.effect_label(expectation, context),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,

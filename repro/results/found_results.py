@@ -297,14 +297,8 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if not where or not _repeated(runs, where):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
-        if not where and not hints.alone:
-            raise no_arms(path, runs, hints)
         if not where:
-            refuse_pooled(path, runs, told, hints)
-            rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
-            cells = forms[0].importer.get("each") == "row"
-            sheet = Sheet([forms[0].words, "one arm"], rows, told, "", ended, cells=cells)
-            return _of_sheet(sheet, hints)
+            return _of_one_arm(path, forms[0], runs, (seed, ended), hints)
     mine = [run for run in runs if where in run.fields]
     sheet = Sheet(
         [forms[0].words, f"arms by the field '{where}'"],
@@ -319,6 +313,27 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if apart := len(runs) - len(mine):
         sheet.words.append(f"left out, without '{where}': {number_of(apart, 'run')}")
     return _of_sheet(sheet, hints)
+
+
+def _of_one_arm(
+    path: Path,
+    form: Form,
+    runs: Sequence[FoundRun],
+    told: tuple[str, Sequence[str]],
+    hints: Hints,
+) -> FoundResults:
+    """Runs that nothing tells apart, but the field of the seed; ClaimError where that is no arm.
+
+    ``told`` are that field and those that say how runs ended.
+    """
+    seed, ended = told
+    if not hints.alone:
+        raise no_arms(path, runs, hints)
+    refuse_pooled(path, runs, {seed, *ended}, hints)
+    rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
+    cells = form.importer.get("each") == "row"
+    words = [form.words, "one arm"]
+    return _of_sheet(Sheet(words, rows, {seed, *ended}, "", ended, cells=cells), hints)
 
 
 def _numbered(run: FoundRun, number: str) -> FoundRun:

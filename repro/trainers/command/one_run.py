@@ -103,29 +103,8 @@ def _run(
     place = None if tracker else results.place_of(spec.results, values, Path(spec.folder))
     attempts = begun(out, out.parent, place, series=spec.results.series)
     earlier = _states(out) if attempts.again else {}
-    minutes = spec.resources.minutes
     commit = commit_of(spec)
-    with gpus_of_this_run(spec.resources.gpus) as gpus:
-        before = seen(spec)
-        try:
-            ended = process.run(
-                line_of(spec, spec.arguments(run.replicate, out)),
-                folder=Path(spec.folder),
-                environment={
-                    **os.environ,
-                    **_threads(spec),
-                    **gpus.variables,
-                    **spec.environment,
-                },
-                mark=mark,
-                seconds=None if minutes is None else 60 * minutes,
-                on_line=search,
-                locks=gpus.locks,
-            )
-        except process.NotStartedError as error:
-            kind = ProgramError if error.number in FOR_NOW else CorpusError
-            raise kind(f"{spec.command[0]}: cannot be started: {error}") from error
-    require_same(spec, before)
+    ended = _program(run, spec, out, mark, search)
     if out.is_symlink() or not out.is_dir():
         raise ProgramError(f"{out}: the program has put something else in the place of its folder")
     if not _well(spec, ended):
@@ -139,6 +118,30 @@ def _run(
     left.series = place.relative_to(out).as_posix() if place is not None else ""
     _note_end(run, out.parent, left)
     return left
+
+
+def _program(
+    run: RunSpec, spec: CommandTraining, out: Path, mark: str, search: PatternRows
+) -> process.Ended:
+    """How the program ended, on GPUs of its own; CorpusError where its files changed meanwhile."""
+    minutes = spec.resources.minutes
+    with gpus_of_this_run(spec.resources.gpus) as gpus:
+        before = seen(spec)
+        try:
+            ended = process.run(
+                line_of(spec, spec.arguments(run.replicate, out)),
+                folder=Path(spec.folder),
+                environment={**os.environ, **_threads(spec), **gpus.variables, **spec.environment},
+                mark=mark,
+                seconds=None if minutes is None else 60 * minutes,
+                on_line=search,
+                locks=gpus.locks,
+            )
+        except process.NotStartedError as error:
+            kind = ProgramError if error.number in FOR_NOW else CorpusError
+            raise kind(f"{spec.command[0]}: cannot be started: {error}") from error
+    require_same(spec, before)
+    return ended
 
 
 def _well(spec: CommandTraining, ended: process.Ended) -> bool:
