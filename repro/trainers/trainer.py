@@ -21,7 +21,9 @@ from typing import (
     NamedTuple,
     Protocol,
     TypeAlias,
+    TypedDict,
     TypeVar,
+    Unpack,
 )
 
 from repro.machine import forget_peak_memory, package_version, peak_memory, processor
@@ -113,6 +115,18 @@ class Finished:
     place: Path | None = None
 
 
+class How(TypedDict):
+    """How runs are trained: ``together`` is as one model, and ``progress`` is told where each is.
+
+    Each run has a folder for what it is to be taken up from after a stop.
+    """
+
+    device: Device
+    folders: Sequence[Path]
+    progress: Report
+    together: bool
+
+
 class NamesCode(Protocol):
     """A part of a configuration that is code from outside repro."""
 
@@ -169,19 +183,11 @@ class Trainer(ABC, Generic[S]):
 
     @abstractmethod
     def train(
-        self,
-        batch: Sequence[RunSpec],
-        corpus: Any,
-        *,
-        device: Device,
-        folders: Sequence[Path],
-        progress: Report,
-        together: bool,
+        self, batch: Sequence[RunSpec], corpus: Any, **how: Unpack[How]
     ) -> Sequence[Finished]:
-        """Train runs of one configuration, as one model if they are to be ``together``.
+        """Train runs of one configuration; ``corpus`` is what ``load`` gave.
 
-        ``corpus`` is what ``load`` gave. Each run has a folder for what it is to be taken up from
-        after a stop.
+        ``how`` has `device`, `folders`, `progress` and `together`, each always.
         """
 
     @abstractmethod

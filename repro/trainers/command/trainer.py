@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from repro.digest import digest
 from repro.errors import DataError, ReadingError, printable
@@ -31,9 +31,9 @@ from repro.trainers.trainer import (
     Cost,
     Device,
     Finished,
+    How,
     NamesCode,
     Progress,
-    Report,
     Trainer,
 )
 
@@ -131,22 +131,15 @@ class Commands(Trainer[CommandTraining]):
         return f"needs {names}, not installed beside repro: {advice}" if names else ""
 
     def train(
-        self,
-        batch: Sequence[RunSpec],
-        corpus: Any,
-        *,
-        device: Device,
-        folders: Sequence[Path],
-        progress: Report,
-        together: bool,
+        self, batch: Sequence[RunSpec], corpus: Any, **how: Unpack[How]
     ) -> Sequence[Finished]:
         """Run the program for each, and give the record of what it left, unless it diverged.
 
         ProgramError for one that failed, with the end of its output.
         """
         finished = []
-        for run, folder in zip(batch, folders, strict=True):
-            progress(Progress(run.key, 1, 1, 0, 1, 0, 1, "train"))
+        for run, folder in zip(batch, how["folders"], strict=True):
+            how["progress"](Progress(run.key, 1, 1, 0, 1, 0, 1, "train"))
             finished.append(one_run(run, folder))
         return finished
 
