@@ -301,7 +301,7 @@ def say_wrong(why: str, status: int, mistakes: Sequence[Problem] = ()) -> None:
 
 
 def say_json(document: Any) -> None:
-    """Print what programs read."""
+    """Print a document on stdout as indented JSON, for programs."""
     typer.echo(dumps(document, indent=2))
 
 

@@ -127,14 +127,9 @@ def rank(
         bound = _bound(reference, reference_rank)
         given = _same_each_time(matrix, tensor, precision or "")
         found = _ranks(
-            given,
-            checkpoint,
-            precision=precision or "",
-            thresholds=tuple(threshold or ()),
-            bound=bound,
-            counts_only=counts,
-            epsilons=epsilons,
-        )
+            given, checkpoint, precision=precision or "", thresholds=tuple(threshold or ()),
+            bound=bound, counts_only=counts, epsilons=epsilons,
+        )  # fmt: skip
         document = _document(given, found, () if counts else epsilons, noise or [], centred=centred)
     if json:
         say_json(document)
@@ -373,14 +368,9 @@ def _similarity_text(name: Path, document: dict[str, Any]) -> str:
         f"{name}: {document['words']:,} words, vectors of {document['size']:,}",
         f"{'benchmark':<{width}}  {'pairs':>5}  covered  correlation",
     ]
-    lines += [
-        f"{label:<{width}}  {each['pairs']:>5}  {each['covered']:>7}  {_number(each):>11}"
-        for label, each in found.items()
-    ]
+    for label, each in found.items():
+        shown = "none" if each["correlation"] is None else f"{each['correlation']:.4f}"
+        lines.append(f"{label:<{width}}  {each['pairs']:>5}  {each['covered']:>7}  {shown:>11}")
     if document["mean"] is not None and len(found) > 1:
         lines.append(f"{'mean':<{width}}  {'':>5}  {'':>7}  {document['mean']:>11.4f}")
     return "\n".join(lines)
-
-
-def _number(each: dict[str, Any]) -> str:
-    return "none" if each["correlation"] is None else f"{each['correlation']:.4f}"

@@ -123,14 +123,13 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         drafts.claims[f"{name}.claim.yaml"] = text
         drafts.ids[f"{name}.claim.yaml"] = claim_id
     if drafts.tables:
-        drafts.said.append(
-            _said_of_tables([str(asked.out / file) for file in drafts.tables], drafts)
-        )
+        drafts.said.append(_said_of_tables(drafts, asked.out))
     return drafts
 
 
-def _said_of_tables(files: Sequence[str], drafts: Drafts) -> str:
-    """That values are copied to these files, and which claims read them."""
+def _said_of_tables(drafts: Drafts, out: Path) -> str:
+    """That values are copied to files below ``out``, and which claims read them."""
+    files = [str(out / file) for file in drafts.tables]
     one = "the claim reads" if len(drafts.claims) == 1 else "the claims read"
     reads = f"which {one}" if len(files) == 1 else "one for each claim"
     return f"the values are copied to {named(files)}, {reads}"
@@ -145,7 +144,7 @@ def _names_of(labels: Iterable[str]) -> dict[str, str]:
 
 
 def _pair_name(names: Mapping[str, str], label: str, baseline: str, asked: DraftOptions) -> str:
-    """`mixup_vs_plain`, or `mixup_at_most`."""
+    """The name of a claim on an arm: `mixup_vs_plain`, or `mixup_at_most` of a level."""
     rest = f"vs_{names[baseline]}" if asked.level is None else asked.level.side
     return _shortened(f"{names[label]}_{rest}")
 
@@ -396,7 +395,7 @@ def _items_text(
 
 
 def _cells(run: FoundValue) -> tuple[str, str]:
-    """Value and state."""
+    """The value of a run, empty without one, and the state that a tidy table says it is in."""
     if run.value is None:
         return "", "running" if run.missing else "diverged"
     return repr(run.value), "finished"

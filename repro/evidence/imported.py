@@ -51,7 +51,7 @@ class ImportedBase(EvidenceSource):
 
     @property
     def importer(self) -> Importer:
-        """What is declared."""
+        """What the arm declares under `import`, which is no name in Python."""
         found: Importer = getattr(self, "import")
         return found
 

@@ -69,7 +69,7 @@ class Judgement:
 
 
 def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
-    """Judge ``claim`` alone."""
+    """Judge a claim by its evidence, without the family that it may be of."""
     evidence = apply_divergence_policy(claim, evidence)
     controls = judge_controls(claim, evidence)
     quality = examine(claim, evidence)

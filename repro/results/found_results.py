@@ -361,7 +361,8 @@ def _by_path(
     runs = [replace(run, fields={**run.fields, **told[id(form)][1]}) for form, run in found]
     seed = seed_field(path, runs, hints)
     rows = Rows(path, [told[id(form)][0] for form, _ in found], runs, seed)
-    where = next((key for key in parts.fields[0] if rows.arms == _cells_of(runs, key)), "")
+    cells = {key: [str(run.fields.get(key, "")) for run in runs] for key in parts.fields[0]}
+    where = next((key for key, column in cells.items() if rows.arms == column), "")
     plain = not (ended or any(parts.fields)) and forms[0].runs is None
     return Sheet(
         [forms[0].words, parts.words],
@@ -372,10 +373,6 @@ def _by_path(
         forms if plain else (),
         cells=forms[0].importer.get("each") == "row",
     )
-
-
-def _cells_of(runs: Sequence[FoundRun], key: str) -> list[str]:
-    return [str(run.fields.get(key, "")) for run in runs]
 
 
 def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:

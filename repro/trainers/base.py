@@ -133,7 +133,7 @@ class Training(Spec):
         return {**document, "revisions": named} if named else document
 
     def digest(self) -> str:
-        """SHA-256 of the identity."""
+        """SHA-256 of the identity: what makes two trainings the same."""
         return digest(self.identity())
 
     def edited(self, earlier: Mapping[str, Any]) -> tuple[str, ...]:

@@ -207,14 +207,12 @@ def _marked(mark: bytes) -> Iterator[int]:
     """The processes that have the mark in their environment, but for the dead and this one."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if int(folder.name) == os.getpid() or mark not in _variables(folder):
+            if int(folder.name) == os.getpid() or mark not in (
+                folder / "environ"
+            ).read_bytes().split(b"\0"):
                 continue
             if b") Z" not in (folder / "stat").read_bytes():
                 yield int(folder.name)
-
-
-def _variables(folder: Path) -> list[bytes]:
-    return (folder / "environ").read_bytes().split(b"\0")
 
 
 def shortened(output: bytes) -> bytes:

@@ -348,7 +348,7 @@ class CommandTraining(Training):
 
 
 def placeholders(text: str) -> list[str]:
-    """The names in braces."""
+    """The names of the placeholders in a text, such as `seed` of `{seed}`, in their order."""
     return [found[1] for found in _PLACEHOLDER.finditer(text) if found[1] is not None]
 
 

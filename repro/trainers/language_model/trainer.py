@@ -273,7 +273,7 @@ class LanguageModels(Networks):
 
 
 def _number(spec: Any) -> float:
-    """Bytes of one number."""
+    """Bytes of a number in the precision of the recipe."""
     return {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
 
 
