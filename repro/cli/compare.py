@@ -175,7 +175,7 @@ class Fields:
     reader: ReaderName = ""
 
     def hints(self) -> Hints:
-        """The same for what reads the results; the step is no hint."""
+        """The same for what reads the results, but for the step."""
         from repro.results.run_fields import Hints
 
         return Hints(
@@ -185,7 +185,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Comparing:
     """What is asked of results: better than what, by how much, within which limit."""
 
     better: Better = None
@@ -207,7 +207,7 @@ class Asked:
             raise typer.BadParameter(needed, param_hint=hint)
 
     def options(self) -> dict[str, Any]:
-        """The same for what compares; ClaimError where the limit is no limit."""
+        """The same for what compares; ClaimError for options of a limit that do not fit."""
         from repro.workflows.compare import level_of
 
         same = ("better", "by", "baseline", "against", "within", "why", "alpha", "paired")
@@ -215,11 +215,11 @@ class Asked:
         return {"level": level, **{name: getattr(self, name) for name in same}}
 
 
-@with_options(asked=Asked, fields=Fields)
+@with_options(asked=Comparing, fields=Fields)
 def compare(
     results: ResultsPath,
     *,
-    asked: Asked,
+    asked: Comparing,
     fields: Fields,
     out: ClaimFolder = Path(),
     reports: Reports = Path("reports"),

@@ -316,24 +316,17 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
 
 
 def _of_one_arm(
-    path: Path,
-    form: Form,
-    runs: Sequence[FoundRun],
-    told: tuple[str, Sequence[str]],
-    hints: Hints,
+    path: Path, form: Form, runs: list[FoundRun], told: tuple[str, Sequence[str]], hints: Hints
 ) -> FoundResults:
-    """Runs that nothing tells apart, but the field of the seed; ClaimError where that is no arm.
-
-    ``told`` are that field and those that say how runs ended.
-    """
+    """Runs that nothing tells apart but ``told``: the field of the seed, and how runs ended."""
     seed, ended = told
     if not hints.alone:
         raise no_arms(path, runs, hints)
     refuse_pooled(path, runs, {seed, *ended}, hints)
     rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
     cells = form.importer.get("each") == "row"
-    words = [form.words, "one arm"]
-    return _of_sheet(Sheet(words, rows, {seed, *ended}, "", ended, cells=cells), hints)
+    sheet = Sheet([form.words, "one arm"], rows, {seed, *ended}, "", ended, cells=cells)
+    return _of_sheet(sheet, hints)
 
 
 def _numbered(run: FoundRun, number: str) -> FoundRun:

@@ -255,7 +255,7 @@ def overlay(
 def _still_assumed(
     assumed: Mapping[str, Any], given: Collection[str], overridden: Sequence[str]
 ) -> dict[str, Any]:
-    """The reasons for values that are the configuration's own still, or whose reason is given."""
+    """The reasons for values that the claim leaves as they are, or gives a reason for itself."""
     return {
         path: reason
         for path, reason in assumed.items()

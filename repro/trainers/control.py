@@ -63,5 +63,4 @@ class ControlOfDetails(Control):
         return "" if trained else f"controls {self.subject}, and none is"
 
     def controls(self, arm: ControlledArm) -> bool:
-        """Where there is nothing to control."""
         return not arm.values

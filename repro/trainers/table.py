@@ -101,7 +101,6 @@ CONTROLS = (
 if TYPE_CHECKING:
     AnyControl: TypeAlias = Control
     Measurable: TypeAlias = MeasurementSpec
-    Measurement: TypeAlias = MeasurementSpec
 else:
     AnyControl = Annotated[
         Union[tuple(map(load_object, CONTROLS))],  # noqa: UP007
@@ -114,7 +113,6 @@ else:
         MeasurementByCode,
         MEASUREMENTS.has,
     )
-    Measurement = Measurable
 
 
 def measurement_of_others(name: str) -> tuple[str, type[MeasurementByCode]]:

@@ -185,10 +185,7 @@ class Trainer(ABC, Generic[S]):
     def train(
         self, batch: Sequence[RunSpec], corpus: Any, **how: Unpack[How]
     ) -> Sequence[Finished]:
-        """Train runs of one configuration; ``corpus`` is what ``load`` gave.
-
-        ``how`` has `device`, `folders`, `progress` and `together`, each always.
-        """
+        """Train runs of one configuration; ``corpus`` is what ``load`` gave."""
 
     @abstractmethod
     def measurer(
@@ -345,13 +342,11 @@ class Trainer(ABC, Generic[S]):
         """What says how a run is read: where one cannot be, no other with the same can."""
         return spec.digest()
 
-    # --- judging asks ---
+    # --- judging and single commands ask ---
 
     def comparable(self, spec: S) -> Mapping[str, Any]:
         """What arms may be declared to have the same, as far as it is known of them."""
         return {}
-
-    # --- single commands ask ---
 
     def describes(self, folder: Path) -> bool:
         """Whether a folder holds a corpus that it reads."""
