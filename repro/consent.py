@@ -27,10 +27,10 @@ class Trusted:
 
     def outside(self, files: Iterable[Path]) -> Path | None:
         """The first file that lies in none of the folders, by where links lead; None for none."""
-        return next(filter(self._is_outside, (*self.claims, *files)), None)
-
-    def _is_outside(self, file: Path) -> bool:
-        return not any(map(resolved(file).is_relative_to, self.folders))
+        every = (*self.claims, *files)
+        return next(
+            (f for f in every if not any(map(resolved(f).is_relative_to, self.folders))), None
+        )
 
 
 Consent: TypeAlias = bool | Trusted

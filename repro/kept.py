@@ -79,7 +79,7 @@ def code() -> str:
 
 
 def _folder() -> Path:
-    """Where notes are kept."""
+    """The folder of the notes: of the environment, or in the user's cache."""
     named = os.environ.get("REPRO_CACHE")
     if named:
         return Path(named).expanduser().absolute()

@@ -16,7 +16,7 @@ from repro.judging.document import Document
 from repro.registry.registry import Registry
 from repro.report.formats import rendered
 from repro.specs.claim import Claim, Forced, PlannedSd
-from repro.store.places import LEDGER
+from repro.store.places import LOOKS
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.perplexity import GeneralisationGap, Perplexity
 from repro.workflows.verify import Options, plan_runs, verify_claims
@@ -100,11 +100,11 @@ def sound(tmp_path: Path, of: Claim, *, registered: bool = True) -> Nights:
 
 
 def test_a_claim_is_registered_before_its_first_look(tmp_path: Path) -> None:
-    """The first line of the ledger is the registration, the second the look."""
+    """The first line of the log is the registration, the second the look."""
     of = ordinary()
     nights = sound(tmp_path, of)
     (document,) = nights.verify(of)
-    entries = read(nights.store.root / LEDGER, of.id, of.scale).entries
+    entries = read(nights.store.root / LOOKS, of.id, of.scale).entries
     assert [one.kind for one in entries] == ["registration", "look"]
     assert document.registration is not None
     assert document.registration.state == "before"
@@ -148,7 +148,7 @@ def trained(tmp_path: Path, of: Claim, seeds: int, value: float | None = 10.0) -
 def is_late(nights: Nights, of: Claim) -> bool:
     """Whether a claim that is registered now is registered after its results."""
     Registry(nights.store).register(of)
-    (made,) = Registry(nights.store).ledger(of).registrations()
+    (made,) = Registry(nights.store).log(of).registrations()
     return made.late
 
 
@@ -224,7 +224,7 @@ def test_without_training_a_claim_is_registered_too(tmp_path: Path) -> None:
         assert document.registration.state == "after"
         assert document.registration.on_record
         assert late(document)
-    entries = read(nights.store.root / LEDGER, of.id, of.scale).entries
+    entries = read(nights.store.root / LOOKS, of.id, of.scale).entries
     assert [one.kind for one in entries] == ["registration", "look"]
 
 
@@ -247,11 +247,11 @@ def test_without_training_an_edit_after_results_is_flagged(tmp_path: Path) -> No
 
 
 def test_without_training_what_is_unchanged_is_not_written_again(tmp_path: Path) -> None:
-    """A store that is committed with its ledger stays as it is when its claim is judged again."""
+    """A store that is committed with its log stays as it is when its claim is judged again."""
     of = ordinary()
     nights = sound(tmp_path, of)
     (first,) = nights.verify(of)
-    path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
+    path = nights.store.root / LOOKS / of.id / f"{of.scale}.jsonl"
     before = path.read_bytes(), path.stat().st_mtime_ns
     (again,) = nights.verify(of, train=False)
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
@@ -272,7 +272,7 @@ def test_without_training_no_store_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("train", [True, False])
-@pytest.mark.parametrize("closed", ["", LEDGER, f"{LEDGER}/NAME", f"{LEDGER}/NAME/quick.jsonl"])
+@pytest.mark.parametrize("closed", ["", LOOKS, f"{LOOKS}/NAME", f"{LOOKS}/NAME/quick.jsonl"])
 def test_an_edit_that_cannot_be_written_is_flagged_all_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -280,12 +280,12 @@ def test_an_edit_that_cannot_be_written_is_flagged_all_the_same(
     *,
     train: bool,
 ) -> None:
-    """A store, or a ledger, that can only be read is judged as if it had been written."""
+    """A store, or a log, that can only be read is judged as if it had been written."""
     of = ordinary()
     nights = sound(tmp_path, of)
     nights.verify(of)
     place = nights.store.root / closed.replace("NAME", of.id)
-    path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
+    path = nights.store.root / LOOKS / of.id / f"{of.scale}.jsonl"
     before, asked = path.read_bytes(), os.access
     monkeypatch.setattr(
         "repro.registry.registry.os.access", lambda at, mode: at != place and asked(at, mode)
@@ -313,7 +313,7 @@ def test_a_store_that_can_only_be_read_is_judged(tmp_path: Path) -> None:
     finally:
         root.chmod(stat.S_IRWXU)
     assert document.verdict.validity == "VALID"
-    assert not (root / LEDGER).exists()
+    assert not (root / LOOKS).exists()
 
 
 def test_a_store_without_the_right_to_write_gets_no_ledger(
@@ -329,11 +329,11 @@ def test_a_store_without_the_right_to_write_gets_no_ledger(
     )
     (document,) = nights.verify(of)
     assert document.verdict.validity == "VALID"
-    assert not (nights.store.root / LEDGER).exists()
+    assert not (nights.store.root / LOOKS).exists()
 
 
 def test_two_at_once_do_not_corrupt_the_ledger(tmp_path: Path) -> None:
-    """Eight at the same time leave one registration and one look, and a ledger that reads."""
+    """Eight at the same time leave one registration and one look, and a log that reads."""
     of = ordinary()
     nights = sound(tmp_path, of)
     options = Options(store=nights.store, reports=tmp_path / "reports")
@@ -342,7 +342,7 @@ def test_two_at_once_do_not_corrupt_the_ledger(tmp_path: Path) -> None:
         one.start()
     for one in at_once:
         one.join()
-    entries = read(nights.store.root / LEDGER, of.id, of.scale).entries
+    entries = read(nights.store.root / LOOKS, of.id, of.scale).entries
     assert [one.kind for one in entries] == ["registration", "look"]
 
 

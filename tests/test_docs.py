@@ -21,7 +21,7 @@ from repro.schema.messages import all_kinds
 from repro.schema.yaml import read_document
 from repro.specs.load import load_claim
 from repro.trainers.language_model.spec import Output
-from repro.trainers.table import Measurement
+from repro.trainers.table import Measurable
 from tests.commands import repro
 
 ROOT = Path(__file__).parents[1]
@@ -87,7 +87,7 @@ def test_every_command_is_described(command: str) -> None:
     assert f"| `repro {command}" in page("reference/commands")
 
 
-@pytest.mark.parametrize("kind", [*kinds(Expectation), *kinds(Measurement), *kinds(Output)])
+@pytest.mark.parametrize("kind", [*kinds(Expectation), *kinds(Measurable), *kinds(Output)])
 def test_every_kind_is_described(kind: str) -> None:
     """Every expectation, measurement and output layer has a row."""
     tables = map(page, ("reference/expectations", "reference/measurements", "reference/models"))
@@ -108,7 +108,7 @@ def test_every_reason_for_fragility_is_listed() -> None:
         FlagKind.ONE_SEED_LEFT_OUT: "one seed",
         FlagKind.TOLERANCE: "threshold",
         FlagKind.TEST_CHOICE: "choice of test",
-        FlagKind.CANARY: "canary",
+        FlagKind.CONTROL: "control",
         FlagKind.CEILING: "ceiling",
         FlagKind.ORDER: "order of a table",
         FlagKind.DRIFT: "drift",

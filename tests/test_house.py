@@ -50,6 +50,17 @@ def test_no_two_public_classes_share_a_name():
     assert [name for name, n in names.items() if n > 1] == []
 
 
+def test_only_the_one_csv_reader_reads_csv():
+    """`schema/rows.py` does; `results/inside` uses the standard library alone."""
+    readers = re.compile(r"csv\.(?:reader|DictReader)|from csv import|read_csv")
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for path in FILES
+        if readers.search(path.read_text(encoding="utf-8"))
+    ]
+    assert [file for file in found if not file.startswith("results/inside/")] == []
+
+
 def allowed() -> dict[str, tuple[int, int]]:
     """Wing -> its most files and lines, from the table of the page on architecture."""
     table = PAGE.read_text(encoding="utf-8").split("## How large it may be")[1].split("\n## ")[0]

@@ -1,8 +1,8 @@
 """Nothing outside a kind's own file asks which kind it is: what others must know, the kind says.
 
 A seam has a table of kinds. Below repro/ no ``isinstance``, ``issubclass``, ``match`` or comparison
-of ``type`` names a class of a kind, and nothing compares an attribute ``kind`` with a kind's name,
-but in the files of the seam itself: those that hold the kinds, and the table.
+of ``type`` names a class of a kind, and nothing compares the attribute that names a kind with such
+a name, but in the files of the seam itself: those that hold the kinds, and the table.
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ class Seam:
     homes: dict[str, str]
     names: frozenset[str]
     table: str
+    asked: frozenset[str] = frozenset({"kind"})
+    """The attributes that hold the name of a kind."""
 
     def allowed(self, file: str, word: str) -> bool:
-        """Whether ``file`` may ask for a class, or for a name, of a kind."""
-        return file == self.table or self.homes.get(word) == file
+        """Whether ``file`` may ask for a class, or for a name, of a kind: its home, or below it."""
+        home = self.homes.get(word, "")
+        return file in (self.table, home) or (home.endswith("/") and file.startswith(home))
 
 
 def expectations() -> Seam:
@@ -70,7 +73,20 @@ def sequential() -> Seam:
     return Seam("sequential", dict.fromkeys(("EProcess", "GroupSequential"), home), frozenset(), "")
 
 
-SEAMS = [expectations(), sources(), importers(), sequential()]
+def trainers() -> Seam:
+    """What trains: a trainer and what it is configured with, each in a folder of its own."""
+    from repro.trainers.table import TRAINERS
+
+    homes = {}
+    for name in TRAINERS.names():
+        trainer = TRAINERS.get(name)
+        for each in (trainer, trainer.Spec):
+            homes[each.__name__] = f"{each.__module__.rpartition('.')[0].replace('.', '/')}/"
+    asked = frozenset({"built_in", "trained_by"})
+    return Seam("trainers", homes, frozenset(TRAINERS.names()), "repro/trainers/table.py", asked)
+
+
+SEAMS = [expectations(), sources(), importers(), sequential(), trainers()]
 
 
 def questions(nodes: list[ast.AST], seam: Seam) -> Iterator[tuple[int, str]]:
@@ -85,7 +101,7 @@ def questions(nodes: list[ast.AST], seam: Seam) -> Iterator[tuple[int, str]]:
             sides = [node.left, *node.comparators]
             if any(isinstance(side, ast.Call) and _called(side) == "type" for side in sides):
                 asked = list(sides)
-            if any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides):
+            if any(isinstance(side, ast.Attribute) and side.attr in seam.asked for side in sides):
                 yield from ((line, text) for text in _texts(sides) if text in seam.names)
         for part in asked:
             for name in ast.walk(part):
@@ -147,6 +163,15 @@ def test_only_a_kind_knows_its_kind(seam: Seam) -> None:
 def test_a_switch_is_found(source: str) -> None:
     """Every way to ask is seen."""
     assert list(questions(asking(source), expectations()))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x.training.built_in == 'command'", "x.trained_by != 'dialog'", "isinstance(x, Commands)"],
+)
+def test_a_switch_on_a_trainer_is_found(source: str) -> None:
+    """By the attributes that name one, or its class."""
+    assert list(questions(asking(source), trainers()))
 
 
 def test_other_kinds_are_not_meant() -> None:

@@ -15,7 +15,7 @@ from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.specs.claim import Claim, Expect, Seeds
-from repro.store.places import LEDGER
+from repro.store.places import LOOKS
 from tests.judging.evidence import code
 from tests.judging.nights import Nights, shipped
 from tests.registry.made import read
@@ -58,7 +58,7 @@ def seeds_of(document: Document) -> list[int]:
 
 def looks_of(nights: Nights, of: Claim) -> int:
     """How many looks are on record, of all versions of a claim."""
-    processes = read(nights.store.root / LEDGER, of.id, of.scale).processes
+    processes = read(nights.store.root / LOOKS, of.id, of.scale).processes
     return sum(map(len, processes.values()))
 
 
@@ -249,7 +249,7 @@ def test_a_damaged_ledger_stops_the_program(tmp_path: Path) -> None:
     of = margin_claim()
     nights = place(tmp_path, of, draws(10), draws(10, seed=SEED + 1))
     nights.night(of)
-    path = nights.store.root / LEDGER / of.id / f"{of.scale}.jsonl"
+    path = nights.store.root / LOOKS / of.id / f"{of.scale}.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"planned":5', b'"planned":4'))
     nights.night(margin_claim(id="another_claim"))
     with path.open("ab") as stream:

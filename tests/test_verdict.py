@@ -63,11 +63,11 @@ def test_only_valid_evidence_concludes():
     for validity in Validity:
         if validity is Validity.VALID:
             continue
-        assert Verdict(validity, "a canary failed").conclusion is None
+        assert Verdict(validity, "a control failed").conclusion is None
         with pytest.raises(ValueError, match="concludes and agrees with nothing"):
-            Verdict(validity, "a canary failed", CONFIRMED)
+            Verdict(validity, "a control failed", CONFIRMED)
         with pytest.raises(ValueError, match="concludes and agrees with nothing"):
-            Verdict(validity, "a canary failed", agreement=Agreement.COMPATIBLE)
+            Verdict(validity, "a control failed", agreement=Agreement.COMPATIBLE)
         with pytest.raises(ValueError, match="needs a reason"):
             Verdict(validity, "")
     with pytest.raises(ValueError, match="has a conclusion"):
@@ -108,7 +108,7 @@ EXIT_CODES = [
     ([(Verdict(Validity.INCOMPLETE, "3 of 5 seeds"), CONFIRMED)], 3),
     ([(Verdict(Validity.STALE, "corpus"), CONFIRMED)], 3),
     ([(Verdict(Validity.NOT_COMPARABLE, "parameters"), CONFIRMED)], 3),
-    ([(Verdict(Validity.INVALID, "canary"), CONFIRMED)], 4),
+    ([(Verdict(Validity.INVALID, "control"), CONFIRMED)], 4),
 ]
 
 

@@ -14,7 +14,6 @@ from repro.audit.answers import Decided, audit_as_printed
 from repro.audit.as_printed import read_as_printed
 from repro.audit.audit_file import (
     PrintedMoments,
-    PrintedPair,
     PrintedPoints,
     PrintedTable,
     Tested,
@@ -244,7 +243,12 @@ def _audit_entries(document: YamlDocument) -> Audit:
 
     comparisons = [
         *_made(document, "tables", spec.tables, _of_table),
-        *_made(document, "comparisons", spec.comparisons, _of_pair),
+        *_made(
+            document,
+            "comparisons",
+            spec.comparisons,
+            lambda pair: (_compared(pair, pair.id, pair.arms.values(), None, pair.p),),
+        ),
     ]
     tested = audit(comparisons, rounding=spec.rounding, other_n=spec.other_n)
     found = (
@@ -301,10 +305,6 @@ def _of_table(table: PrintedTable) -> Iterator[PrintedComparison]:
     for name, row in table.rows.items():
         if name != table.baseline:
             yield _compared(table, f"{table.id}_{name}", (row, baseline), table.n, row.p)
-
-
-def _of_pair(pair: PrintedPair) -> Iterator[PrintedComparison]:
-    yield _compared(pair, pair.id, pair.arms.values(), None, pair.p)
 
 
 def _compared(

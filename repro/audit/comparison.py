@@ -150,7 +150,7 @@ class PrintedComparison:
 
     @property
     def arms(self) -> tuple[PrintedArm, PrintedArm]:
-        """Both arms, A first."""
+        """Both arms, in the order in which their difference is taken."""
         return self.a, self.b
 
 

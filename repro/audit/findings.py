@@ -70,7 +70,7 @@ def p_text(p: PrintedNumber) -> str:
 
 
 def span_text(span: Span) -> str:
-    """`0.0438 to 0.0905`."""
+    """What a value may lie between, as in `0.0438 to 0.0905`."""
     return f"{number(span[0])} to {number(span[1])}"
 
 

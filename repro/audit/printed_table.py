@@ -210,19 +210,11 @@ def _number(text: str, check: Callable[[PrintedNumber], PrintedNumber]) -> Print
     return check(PrintedNumber.read(text))
 
 
-def _alpha(text: str) -> float:
-    return check_alpha(_number(text, check_number).value)
-
-
 def _whole(text: str, sort: str, least: int = 0) -> int:
     whole = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
     if not whole or int(text) < least:
         raise ClaimError(f"{text[:MAX_CHARACTERS]!r} is not a {sort}")
     return int(text)
-
-
-def _size(text: str) -> int:
-    return check_size(_whole(text, "whole number of replicates"))
 
 
 def _known(text: str, known: Mapping[str, Any]) -> Any:
@@ -243,7 +235,10 @@ CELLS: Mapping[str, tuple[Callable[[str], Any], str]] = {
         partial(_number, check=check_deviation),
         "a number that is not negative, such as 0.10",
     ),
-    "n": (_size, "a whole number, at least 2"),
+    "n": (
+        lambda text: check_size(_whole(text, "whole number of replicates")),
+        "a whole number, at least 2",
+    ),
     "runs": (
         partial(_whole, sort="whole number of runs", least=1),
         "a whole number, at least 1",
@@ -252,7 +247,10 @@ CELLS: Mapping[str, tuple[Callable[[str], Any], str]] = {
         partial(_number, check=check_probability),
         "a probability, such as 0.03, 2e-15 or <0.001",
     ),
-    "alpha": (_alpha, "a level between 0 and 0.5, such as 0.05"),
+    "alpha": (
+        lambda text: check_alpha(_number(text, check_number).value),
+        "a level between 0 and 0.5, such as 0.05",
+    ),
     "test": (partial(_known, known=SPELT), f"{', '.join(TESTS[:-1])} or {TESTS[-1]}"),
     "tails": (partial(_known, known=TAILS), "1 or 2"),
     "family": (_name, NAME),

@@ -308,7 +308,7 @@ def export(
     allow_code: AllowCode = False,
     json: Json = False,
 ) -> None:
-    """Copy runs and the ledgers of their claims to a store of their own; each file is checked."""
+    """Copy runs and the logs of their claims to a store of their own; each file is checked."""
     with problems(json=json):
         from repro.schema.numbers import number_of
         from repro.workflows.runs import export_runs, export_unfinished

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,10 +19,12 @@ from repro.cli.options import (
     problems,
     say,
     say_stopped,
+    with_options,
 )
 from repro.cli.verify import AsJson, end_with, tell_verdicts
 
 if TYPE_CHECKING:
+    from repro.results.run_fields import Hints
     from repro.workflows.compare import ComparedResults
 
 ResultsPath = Annotated[
@@ -156,29 +159,68 @@ AsLatex = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What is said of the fields of results, where it is not to be guessed."""
+
+    measure: Measure = ""
+    arm: Field = ""
+    seed: SeedField = ""
+    task: TaskName = ""
+    task_field: TaskField = ""
+    unit: UnitField = ""
+    items: Items = ""
+    clusters: Clusters = ""
+    step: Step = None
+    reader: ReaderName = ""
+
+    def hints(self) -> Hints:
+        """The same for what reads the results, but for the step."""
+        from repro.results.run_fields import Hints
+
+        return Hints(
+            self.arm, self.seed, self.measure, self.task, self.task_field, self.unit, self.reader,
+            items=self.items, clusters=self.clusters,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """What is asked of results: better than what, by how much, within which limit."""
+
+    better: Better = None
+    by: Smallest = None
+    baseline: Baseline = ""
+    against: Against = None
+    within: Within = None
+    at_most: Limit = None
+    at_least: Limit = None
+    sd: KnownSd = None
+    why: Why = ""
+    alpha: Alpha = None
+    paired: Paired = False
+
+    def refuse_nothing(self) -> None:
+        """A mistake of usage where no option says what is asked."""
+        if all(each is None for each in (self.better, self.at_most, self.at_least, self.within)):
+            hint, needed = "--better", "needed, unless there is --at-most, --at-least or --within"
+            raise typer.BadParameter(needed, param_hint=hint)
+
+    def options(self) -> dict[str, Any]:
+        """The same for what compares; ClaimError for options of a limit that do not fit."""
+        from repro.workflows.compare import level_of
+
+        same = ("better", "by", "baseline", "against", "within", "why", "alpha", "paired")
+        level = level_of(self.at_most, self.at_least, self.sd, self.why)
+        return {"level": level, **{name: getattr(self, name) for name in same}}
+
+
+@with_options(asked=Comparing, fields=Fields)
 def compare(
     results: ResultsPath,
-    better: Better = None,
-    by: Smallest = None,
-    baseline: Baseline = "",
-    against: Against = None,
-    within: Within = None,
-    at_most: Limit = None,
-    at_least: Limit = None,
-    sd: KnownSd = None,
-    why: Why = "",
-    alpha: Alpha = None,
-    paired: Paired = False,
-    measure: Measure = "",
-    arm: Field = "",
-    seed: SeedField = "",
-    task: TaskName = "",
-    task_field: TaskField = "",
-    unit: UnitField = "",
-    items: Items = "",
-    clusters: Clusters = "",
-    step: Step = None,
-    reader: ReaderName = "",
+    *,
+    asked: Comparing,
+    fields: Fields,
     out: ClaimFolder = Path(),
     reports: Reports = Path("reports"),
     allow_code: AllowCode = False,
@@ -193,37 +235,17 @@ def compare(
     The claim is written to a file, to be declared before the next results; about these results
     its verdict is exploratory.
     """
-    if better is None and at_most is None and at_least is None and within is None:
-        hint, needed = "--better", "needed, unless there is --at-most, --at-least or --within"
-        raise typer.BadParameter(needed, param_hint=hint)
+    asked.refuse_nothing()
     with problems(json=json):
         from repro.consent import trusted
-        from repro.results.run_fields import Hints
-        from repro.workflows.compare import CompareOptions, level_of
+        from repro.workflows.compare import CompareOptions
         from repro.workflows.compare import compare as compared
 
-        level = level_of(at_most, at_least, sd, why)
-        hints = Hints(
-            arm, seed, measure, task, task_field, unit, reader, items=items, clusters=clusters
-        )
         comparison = CompareOptions(
-            results=results,
-            better=better,
-            by=by,
-            baseline=baseline,
-            hints=hints,
-            out=out,
-            reports=reports,
-            command=given_command(),
-            allow_code=allow_code or trusted([out, results]),
-            why=why,
-            level=level,
-            against=against,
-            within=within,
-            alpha=alpha,
-            step=step,
-            paired=paired,
-        )
+            results=results, hints=fields.hints(), step=fields.step, out=out, reports=reports,
+            command=given_command(), allow_code=allow_code or trusted([out, results]),
+            **asked.options(),
+        )  # fmt: skip
         found = compared(comparison, open_store(None))
         if format is not None:
             annotate(found.verified.documents, found.verified.stopped, err=json)

@@ -19,9 +19,9 @@ from repro.cli.options import (
     given_command,
     load,
     problems,
-    run_options,
     say,
     say_json,
+    with_options,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from repro.workflows.gate import Gated
 
 
-@run_options()
+@with_options(run=Run)
 def gate(
     claim: Annotated[
         Path, typer.Argument(help="A claim file, or the id of one.", show_default=False)

@@ -15,9 +15,9 @@ from repro.cli.options import (
     consented,
     load,
     problems,
-    run_options,
     say,
     say_json,
+    with_options,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ Instead = Annotated[
 ]
 
 
-@run_options()
+@with_options(run=Run)
 def measure(
     subjects: Subjects,
     measurement: Instead = None,
@@ -192,7 +192,7 @@ DryRun = Annotated[
 Chosen = Annotated[Path, typer.Option(help="Folder for the chosen configuration and the table.")]
 
 
-@run_options()
+@with_options(run=Run)
 def tune(
     search: Annotated[Path, typer.Argument(help="A search file.", show_default=False)],
     dry_run: DryRun = False,

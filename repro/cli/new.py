@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from repro.cli.compare import (
-    Baseline,
-    ClaimFolder,
-    Field,
-    Measure,
-    SeedField,
-    Smallest,
-    TaskField,
-    TaskName,
-    UnitField,
-)
-from repro.cli.options import Json, described, problems, say, say_json
+from repro.cli.compare import Baseline, ClaimFolder, Fields, Smallest
+from repro.cli.options import Json, described, problems, say, say_json, with_options
 
 if TYPE_CHECKING:
     from repro.drafting.new import Written
@@ -74,6 +64,7 @@ ForGate = Annotated[
 ]
 
 
+@with_options(fields=(Fields, "measure", "arm", "seed", "task", "task_field", "unit"))
 def new(
     results: Results = None,
     command: Command = "",
@@ -83,12 +74,8 @@ def new(
     why: Annotated[str, typer.Option(help="Why that much.")] = "",
     own: Annotated[str, typer.Option(help="Why you claim it.")] = "",
     baseline: Baseline = "",
-    measure: Measure = "",
-    arm: Field = "",
-    seed: SeedField = "",
-    task: TaskName = "",
-    task_field: TaskField = "",
-    unit: UnitField = "",
+    *,
+    fields: Fields,
     out: ClaimFolder = Path(),
     gate: ForGate = False,
     unseeded: Unseeded = False,
@@ -102,12 +89,10 @@ def new(
     """
     with problems(json=json):
         from repro.drafting.new import NewClaim, asked_for, write_claim
-        from repro.results.run_fields import Hints
 
-        hints = Hints(arm, seed, measure, task, task_field, unit)
         given = NewClaim(
-            better, results, command, measure, baseline, by, why, own, hints, out, gate, left,
-            unseeded, run_once,
+            better, results, command, fields.measure, baseline, by, why, own, fields.hints(), out,
+            gate, left, unseeded, run_once,
         )  # fmt: skip
         if results is None and not command:
             given = asked_for(lambda asked: typer.prompt(asked, default="", err=True), given)

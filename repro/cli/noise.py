@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from repro.cli.compare import Alpha, Better, Field, Measure, SeedField, Step, UnitField
-from repro.cli.options import Json, problems, say, say_json
+from repro.cli.compare import Alpha, Better, Fields
+from repro.cli.options import Json, problems, say, say_json, with_options
 
 Baseline = Annotated[
     Path,
@@ -34,17 +34,15 @@ Find = Annotated[
 ]
 
 
+@with_options(fields=(Fields, "measure", "arm", "seed", "unit", "step"))
 def noise(
     baseline: Baseline,
     find: Find = None,
     log: Loop = None,
     better: Better = None,
     alpha: Alpha = None,
-    measure: Measure = "",
-    arm: Field = "",
-    seed: SeedField = "",
-    unit: UnitField = "",
-    step: Step = None,
+    *,
+    fields: Fields,
     json: Json = False,
 ) -> None:
     """Say which differences luck explains, from runs of one baseline.
@@ -53,13 +51,11 @@ def noise(
     gain more than luck gives.
     """
     with problems(json=json):
-        from repro.results.run_fields import Hints
         from repro.workflows.luck import NoiseOptions, as_json, told
         from repro.workflows.luck import noise as found_in
 
-        hints = Hints(arm, seed, measure, unit=unit)
-        options = NoiseOptions(baseline, hints, find, log, better, alpha or 0.05, step)
-        found = found_in(options)
+        hints, step = fields.hints(), fields.step
+        found = found_in(NoiseOptions(baseline, hints, find, log, better, alpha or 0.05, step))
         for line in found.read:
             say(f"read: {line}", err=json)
         for line in told(found):

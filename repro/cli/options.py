@@ -173,19 +173,29 @@ class Run:
         )
 
 
-def run_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A command with these options of ``Run``, or all, where it has the parameter ``run``."""
+def with_options(**groups: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command with the options of groups, each in place of the parameter with its name.
+
+    A group is a dataclass, or a tuple of one and of the names of those of its fields that are
+    options of this command; the others keep their defaults.
+    """
+    taken = {}
+    for name, group in groups.items():
+        kind, *names = group if isinstance(group, tuple) else (group,)
+        fields = inspect.signature(kind, eval_str=True).parameters
+        taken[name] = kind, [fields[each] for each in names or fields]
 
     def with_them(command: Callable[..., None]) -> Callable[..., None]:
-        fields = inspect.signature(Run, eval_str=True).parameters
-        taken = [fields[name] for name in names or fields]
         signature = inspect.signature(command, eval_str=True)
-        parts = [taken if each.name == "run" else [each] for each in signature.parameters.values()]
+        parts = [taken.get(name, (None, [each]))[1] for name, each in signature.parameters.items()]
 
         @wraps(command)
         def as_given(**given: Any) -> None:
-            run = Run(**{each.name: given.pop(each.name) for each in taken})
-            command(run=run, **given)
+            made = {
+                name: kind(**{each.name: given.pop(each.name) for each in fields})
+                for name, (kind, fields) in taken.items()
+            }
+            command(**made, **given)
 
         as_given.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=[
@@ -291,7 +301,7 @@ def say_wrong(why: str, status: int, mistakes: Sequence[Problem] = ()) -> None:
 
 
 def say_json(document: Any) -> None:
-    """Print what programs read."""
+    """Print a document on stdout as indented JSON, for programs."""
     typer.echo(dumps(document, indent=2))
 
 

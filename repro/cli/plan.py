@@ -20,10 +20,10 @@ from repro.cli.options import (
     described,
     load,
     problems,
-    run_options,
     say,
     say_json,
     say_stopped,
+    with_options,
 )
 from repro.errors import Place, Problem, Stopped, apart, gravest
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 REFUSED = 2
 
 
-@run_options("workers", "store", "device", "data")
+@with_options(run=(Run, "workers", "store", "device", "data"))
 def plan(
     claims: Claims,
     scale: Scale = None,

@@ -122,26 +122,14 @@ def rank(
     epsilons = tuple(epsilon or EPSILONS)
     with problems(json=json):
         if counts:
-            _refuse_without_spectrum(
-                {
-                    "--spectrum": spectrum,
-                    "--figure": figure,
-                    "--noise": noise,
-                    "--centred": centred,
-                    "--epsilon": epsilon,
-                }
-            )
+            asked = {"spectrum": spectrum, "figure": figure, "noise": noise}
+            _refuse_without_spectrum({**asked, "centred": centred, "epsilon": epsilon})
         bound = _bound(reference, reference_rank)
         given = _same_each_time(matrix, tensor, precision or "")
         found = _ranks(
-            given,
-            checkpoint,
-            precision=precision or "",
-            thresholds=tuple(threshold or ()),
-            bound=bound,
-            counts_only=counts,
-            epsilons=epsilons,
-        )
+            given, checkpoint, precision=precision or "", thresholds=tuple(threshold or ()),
+            bound=bound, counts_only=counts, epsilons=epsilons,
+        )  # fmt: skip
         document = _document(given, found, () if counts else epsilons, noise or [], centred=centred)
     if json:
         say_json(document)
@@ -235,7 +223,7 @@ def _refuse_without_spectrum(given: Mapping[str, object]) -> None:
     options = [option for option, value in given.items() if value]
     if options:
         raise MatrixError(
-            f"{options[0]} with --counts: counts alone give no spectrum\n"
+            f"--{options[0]} with --counts: counts alone give no spectrum\n"
             "  expected: one of the two\n  to do: leave --counts out"
         )
 
@@ -380,14 +368,9 @@ def _similarity_text(name: Path, document: dict[str, Any]) -> str:
         f"{name}: {document['words']:,} words, vectors of {document['size']:,}",
         f"{'benchmark':<{width}}  {'pairs':>5}  covered  correlation",
     ]
-    lines += [
-        f"{label:<{width}}  {each['pairs']:>5}  {each['covered']:>7}  {_number(each):>11}"
-        for label, each in found.items()
-    ]
+    for label, each in found.items():
+        shown = "none" if each["correlation"] is None else f"{each['correlation']:.4f}"
+        lines.append(f"{label:<{width}}  {each['pairs']:>5}  {each['covered']:>7}  {shown:>11}")
     if document["mean"] is not None and len(found) > 1:
         lines.append(f"{'mean':<{width}}  {'':>5}  {'':>7}  {document['mean']:>11.4f}")
     return "\n".join(lines)
-
-
-def _number(each: dict[str, Any]) -> str:
-    return "none" if each["correlation"] is None else f"{each['correlation']:.4f}"

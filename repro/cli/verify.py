@@ -27,9 +27,9 @@ from repro.cli.options import (
     given_command,
     load,
     problems,
-    run_options,
     say,
     say_stopped,
+    with_options,
 )
 from repro.errors import FLIPPED, printable
 
@@ -79,7 +79,7 @@ AsJson = Annotated[
 ]
 
 
-@run_options()
+@with_options(run=Run)
 def verify(
     claims: Claims,
     scale: Scale = None,
@@ -242,20 +242,13 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
     from repro.judging import reason
     from repro.report import badges
     from repro.report.flips import flip
-    from repro.schema.numbers import NO_BREAK, unbroken
+    from repro.schema.numbers import NO_BREAK
     from repro.specs.claim import UNSCALED
 
     verdict, scale = document.verdict, document.scale.name
     scaled = "" if scale == UNSCALED else f" ({scale})"
     head = f"{document.claim.id}{scaled}: {verdict.validity}, "
-    word = verdict.conclusion or "no conclusion"
-    rate = badges.error_rate(document)
-    rest = f" ({unbroken(rate)})" if rate else ""
-    if verdict.conclusion is not None and not verdict.as_expected:
-        rest += " (not as expected)"
-    if verdict.flags:
-        name = "fragile" if verdict.conclusion in reason.DECIDED else "flags"
-        rest += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
+    word, rest = verdict.conclusion or "no conclusion", _remarks(document)
     console = _console(err=err)
     lines = [_text(reason.sentence(document)), *_part_lines(document), *_to_do(document)]
     if flipped := flip(document):
@@ -271,6 +264,22 @@ def tell(document: Document, page: Path, *, err: bool) -> None:
         return
     style = STYLES[badges.short_word(document).tone]
     _in_colour(console, flipped, [(head, ""), (word, style), (rest, "")], lines, page)
+
+
+def _remarks(document: Document) -> str:
+    """What follows the word of a verdict: its error rate, that it was not expected, its flags."""
+    from repro.judging import reason
+    from repro.report import badges
+    from repro.schema.numbers import unbroken
+
+    verdict, rate = document.verdict, badges.error_rate(document)
+    said = f" ({unbroken(rate)})" if rate else ""
+    if verdict.conclusion is not None and not verdict.as_expected:
+        said += " (not as expected)"
+    if verdict.flags:
+        name = "fragile" if verdict.conclusion in reason.DECIDED else "flags"
+        said += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
+    return said
 
 
 def _in_colour(

@@ -82,10 +82,8 @@ def claim_text(draft: Draft) -> str:
     if draft.alpha is not None:
         lines.append(f"alpha: {draft.alpha!r}")
     if draft.configuration:
-        lines += [
-            "configuration:",
-            *(f"  {key}: {_value(value)}" for key, value in draft.configuration.items()),
-        ]
+        lines.append("configuration:")
+        lines += (f"  {key}: {_value(value)}" for key, value in draft.configuration.items())
         lines.append("# What the arms differ in, as in: args: {lr: 0.1}")
     lines.append("arms:")
     for name, keys in draft.arms.items():
@@ -105,10 +103,8 @@ def claim_text(draft: Draft) -> str:
     if draft.family:
         members = f"[{', '.join(draft.family)}]"
         why = "each is compared with the same baseline"
-        lines += [
-            "family:",
-            f"  {{name: compared, method: holm, members: {members}, why: {_value(why)}}}",
-        ]
+        family = f"{{name: compared, method: holm, members: {members}, why: {_value(why)}}}"
+        lines += ["family:", f"  {family}"]
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -94,9 +94,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         results = _with_enough(results)
     _comparable(results, asked)
     baseline, said = _baseline(results, asked) if asked.level is None else ("", "")
-    names: dict[str, str] = {}
-    for label in results.runs:
-        names[label] = name_of(label, names.values())
+    names = _names_of(results.runs)
     measurement = name_of(results.measure, before="value")
     drafts = Drafts(said=[*results.said, *filter(None, [said])])
     others = [label for label in results.runs if label != baseline]
@@ -115,9 +113,9 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         asked_here = asked
         if not readable:
             alone = together or len(others) == 1
-            file = f"{_stem(results) if alone else name}_as_compared.csv"
-            text = _tidy_text(results, shown, names, measurement)
-            drafts.tables[file] = text
+            stem = name_of(results.path.resolve().stem, before="results") if alone else name
+            file = f"{stem}_as_compared.csv"
+            drafts.tables[file] = text = _tidy_text(results, shown, names, measurement)
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
         draft = _draft(results, asked_here, names, pair, measurement, file, shown)
@@ -125,15 +123,28 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         drafts.claims[f"{name}.claim.yaml"] = text
         drafts.ids[f"{name}.claim.yaml"] = claim_id
     if drafts.tables:
-        files = [str(asked.out / file) for file in drafts.tables]
-        one = "the claim reads" if len(drafts.claims) == 1 else "the claims read"
-        reads = f"which {one}" if len(files) == 1 else "one for each claim"
-        drafts.said.append(f"the values are copied to {named(files)}, {reads}")
+        drafts.said.append(_said_of_tables(drafts, asked.out))
     return drafts
 
 
+def _said_of_tables(drafts: Drafts, out: Path) -> str:
+    """That values are copied to files below ``out``, and which claims read them."""
+    files = [str(out / file) for file in drafts.tables]
+    one = "the claim reads" if len(drafts.claims) == 1 else "the claims read"
+    reads = f"which {one}" if len(files) == 1 else "one for each claim"
+    return f"the values are copied to {named(files)}, {reads}"
+
+
+def _names_of(labels: Iterable[str]) -> dict[str, str]:
+    """What a claim calls each arm: no two have one name."""
+    names: dict[str, str] = {}
+    for label in labels:
+        names[label] = name_of(label, names.values())
+    return names
+
+
 def _pair_name(names: Mapping[str, str], label: str, baseline: str, asked: DraftOptions) -> str:
-    """`mixup_vs_plain`, or `mixup_at_most`."""
+    """The name of a claim on an arm: `mixup_vs_plain`, or `mixup_at_most` of a level."""
     rest = f"vs_{names[baseline]}" if asked.level is None else asked.level.side
     return _shortened(f"{names[label]}_{rest}")
 
@@ -144,10 +155,6 @@ def _shortened(claim_id: str) -> str:
         return claim_id
     mark = _digest(claim_id)[:6]
     return f"{claim_id[: LONGEST_ID - len(mark) - 1]}_{mark}"
-
-
-def _stem(results: FoundResults) -> str:
-    return name_of(results.path.resolve().stem, before="results")
 
 
 def _draft(
@@ -388,7 +395,7 @@ def _items_text(
 
 
 def _cells(run: FoundValue) -> tuple[str, str]:
-    """Value and state."""
+    """The value of a run, empty without one, and the state that a tidy table says it is in."""
     if run.value is None:
         return "", "running" if run.missing else "diverged"
     return repr(run.value), "finished"

@@ -51,7 +51,7 @@ class ImportedBase(EvidenceSource):
 
     @property
     def importer(self) -> Importer:
-        """What is declared."""
+        """What the arm declares under `import`, which is a keyword of Python."""
         found: Importer = getattr(self, "import")
         return found
 

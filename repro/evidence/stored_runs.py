@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -127,14 +128,7 @@ def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunS
     if len(values) < len(found):
         return Replicate(run.replicate, key, "diverged", {}, {}, provenance)
     for name, value in values.items():
-        if not math.isfinite(value):
-            raise StoreError(f"{store.folder(key)}: {name} is {value}, which is no number")
-        if size := badly_sized(repr(value), value):
-            raise StoreError(
-                f"{store.folder(key)}: {name} is {value:g}, which is too {size} to compute with\n"
-                f"  expected: 0, or a size from {SMALLEST:g} to {LARGEST:g}\n"
-                "  to do: measure it in another unit, or leave NaN for a run that blew up"
-            )
+        _refuse_unusable(store.folder(key), name, value)
     details = {name: each.details for name, each in found.items()}
     whole: State = "finished" if len(found) == len(stored) else "missing"
     history = store.history(key)
@@ -153,3 +147,15 @@ def _read(measurements: Mapping[str, MeasurementSpec], run: RunSpec, store: RunS
         tokens=tuple(each for each in tokens if isinstance(each, int) and each > 0),
         without_weights=store.record(key).without_weights,
     )
+
+
+def _refuse_unusable(folder: Path, name: str, value: float) -> None:
+    """StoreError for a stored value that nothing can be computed with."""
+    if not math.isfinite(value):
+        raise StoreError(f"{folder}: {name} is {value}, which is no number")
+    if size := badly_sized(repr(value), value):
+        raise StoreError(
+            f"{folder}: {name} is {value:g}, which is too {size} to compute with\n"
+            f"  expected: 0, or a size from {SMALLEST:g} to {LARGEST:g}\n"
+            "  to do: measure it in another unit, or leave NaN for a run that blew up"
+        )

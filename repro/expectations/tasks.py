@@ -58,7 +58,7 @@ class TasksClaim(Declared):
 
     @property
     def size(self) -> float:
-        """The margin, or 0."""
+        """The margin in units of the measurement; 0 where none is declared."""
         return 0.0 if self.margin is None else self.margin.size
 
     @property
@@ -209,7 +209,7 @@ def runs_of(runs: tuple[tuple[int, int], ...], *, by_seed: bool) -> dict[str, st
 
 
 def of_each_task(parts: Mapping[str, str]) -> str:
-    """`pong +0.50; qbert −0.47`."""
+    """Parts by task on one line, as in `pong +0.50; qbert −0.47`."""
     return "; ".join(f"{task} {part}" for task, part in parts.items())
 
 

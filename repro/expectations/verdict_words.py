@@ -49,7 +49,7 @@ class FlagKind(StrEnum):
     ONE_TASK_LEFT_OUT = "one task left out"
     TOLERANCE = "tolerance"
     TEST_CHOICE = "choice of test"
-    CANARY = "canary"
+    CONTROL = "canary"
     DIVERGED = "diverged"
     CEILING = "ceiling"
     ORDER = "order of a table"

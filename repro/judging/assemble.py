@@ -91,7 +91,7 @@ def document_of(judgement: Judgement, *, command: str = "") -> doc.Document:
         measurements=measurement_parts(claim),
         results=entries,
         arms=arm_parts(claim, evidence),
-        canaries=judgement.canaries,
+        canaries=judgement.controls,
         curves=curves(claim, evidence),
         published=published,
         changes=what_would_change(claim, evidence, verdict, judged, judgement.faults),
@@ -129,7 +129,7 @@ def _verdict(
     if judgement.finding is None:
         return Verdict(judgement.validity, judgement.reason, flags=judgement.quality.flags)
     found = flags(
-        judgement.claim, judgement.evidence, judgement.judged, judgement.canaries, cases, analyses
+        judgement.claim, judgement.evidence, judgement.judged, judgement.controls, cases, analyses
     )
     return Verdict(
         judgement.validity,
@@ -280,13 +280,12 @@ def as_entry(
 ) -> doc.Result:
     """The document's entry of a judged expectation; without ``valid`` evidence no conclusion."""
     expectation, result, kind = judged.expectation, judged.result, kind_of(judged.expectation)
-    context = claim.context()
+    context, scale = claim.context(), kind.scale(expectation)
     concludes = valid and kind.concludes(expectation)
     conclusion = judged.conclusion if concludes else None
     interval = None if result is None else _interval(result)
-    scale = kind.scale(expectation)
-    shown = _digits(judged, claim, evidence)
-    found = None if result is None else Found(result, interval, conclusion, shown)
+    digits = _digits(judged, claim, evidence)
+    found = None if result is None else Found(result, interval, conclusion, digits)
     return doc.Result(
         id=expectation.id,
         kind=expectation.kind,
@@ -299,7 +298,7 @@ def as_entry(
         test=name_of_test(expectation, context, result),
         alpha=claim.alpha,
         scale=scale,
-        digits=shown if scale in WITH_DIGITS else None,
+        digits=digits if scale in WITH_DIGITS else None,
         effect_label=kind.effect_label(expectation, context),
         effect=None if result is None else result.effect,
         interval=None if scale == "none" else interval,

@@ -33,7 +33,7 @@ from repro.specs.configuration import value_at
 from repro.stats.records import Sample
 from repro.trainers.base import Training
 from repro.trainers.curve import Curve, CurveMark
-from repro.trainers.table import Measurement
+from repro.trainers.table import Measurable
 
 SHOWN: Mapping[State, Literal["finished", "excluded", "imputed", "missing"]] = {
     "finished": "finished",
@@ -280,7 +280,7 @@ def _printed(name: str, arm: PublishedArm) -> doc.SummaryPart:
     )
 
 
-def _summary(name: str, measurement: Measurement, sample: Sample) -> doc.SummaryPart:
+def _summary(name: str, measurement: Measurable, sample: Sample) -> doc.SummaryPart:
     low, high, geometric = min(sample.values), max(sample.values), None
     if sample.tasks:
         means = [each.summary().mean for each in sample.by_task().values()]

@@ -296,7 +296,7 @@ class Result(Spec):
     strength: Strength | None = None
 
 
-class Canary(Spec):
+class JudgedControl(Spec):
     """A control: something whose outcome is known beforehand."""
 
     id: str
@@ -357,7 +357,7 @@ class Document(Spec):
     measurements: tuple[MeasurementPart, ...]
     results: tuple[Result, ...]
     arms: tuple[ArmPart, ...]
-    canaries: tuple[Canary, ...]
+    canaries: tuple[JudgedControl, ...]
     curves: tuple[CurvePart, ...]
     published: tuple[PublishedPart, ...]
     changes: tuple[ScaleStep, ...]

@@ -66,7 +66,7 @@ def flags(
     claim: Claim,
     evidence: Evidence,
     judged: Judgements,
-    canaries: tuple[doc.Canary, ...],
+    controls: tuple[doc.JudgedControl, ...],
     cases: tuple[Case, ...],
     analyses: tuple[Robustness, ...],
 ) -> tuple[Flag, ...]:
@@ -85,7 +85,7 @@ def flags(
         *_ceiling(claim, evidence, deciding),
         *drift_flags(claim, deciding),
         *shared_levels(claim, evidence),
-        *caveats(claim, evidence, canaries),
+        *caveats(claim, evidence, controls),
     )
 
 

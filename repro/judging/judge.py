@@ -12,7 +12,7 @@ from repro.judging import document as doc
 from repro.judging.document_parts import FamilyMember, FamilyPart
 from repro.judging.gather import apply_divergence_policy
 from repro.judging.quality import Quality, examine
-from repro.judging.validity import judge_canaries, judge_validity
+from repro.judging.validity import judge_controls, judge_validity
 from repro.judging.verdict import Judged, adjust_family, adjust_family_by_e, joined, judge
 from repro.registry.registry import Past
 from repro.specs.claim import Claim
@@ -31,7 +31,7 @@ class Judgement:
 
     claim: Claim
     evidence: Evidence
-    canaries: tuple[doc.Canary, ...]
+    controls: tuple[doc.JudgedControl, ...]
     faults: tuple[Fault, ...]
     judged: tuple[Judged, ...]
     finding: Finding | None
@@ -69,17 +69,17 @@ class Judgement:
 
 
 def judge_claim(claim: Claim, evidence: Evidence) -> Judgement:
-    """Judge ``claim`` alone."""
+    """Judge a claim by its evidence, without the family that it may be of."""
     evidence = apply_divergence_policy(claim, evidence)
-    canaries = judge_canaries(claim, evidence)
+    controls = judge_controls(claim, evidence)
     quality = examine(claim, evidence)
     testable = all(evidence.known(arm) for arm in claim.arms)
     judged = tuple(
         judge(expectation, claim, evidence.read) for expectation in claim.expectations if testable
     )
-    faults = judge_validity(claim, evidence, canaries, judged, quality)
+    faults = judge_validity(claim, evidence, controls, judged, quality)
     finding = None if faults else joined(claim, judged)
-    return Judgement(claim, evidence, canaries, faults, judged, finding, quality)
+    return Judgement(claim, evidence, controls, faults, judged, finding, quality)
 
 
 def judge_families(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

@@ -166,7 +166,7 @@ def _told(document: Document, result: Result) -> list[str]:
 
 
 def _counted(document: Document, found: Sequence[Result]) -> str:
-    """How many parts decide."""
+    """How many of the parts hold, fail or decide, as a clause that follows the verdict."""
     word, total = document.verdict.conclusion or "", len(found)
     alike = sum(result.conclusion == word for result in found)
     if word == "INCONCLUSIVE" and (lost := sum(r.conclusion == "CONTRADICTED" for r in found)):

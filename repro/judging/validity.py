@@ -1,6 +1,6 @@
 """Whether the evidence can be used at all: seeds, controls of known outcome, divergence.
 
-Canaries: controls whose outcome is known beforehand. One that fails makes a claim INVALID.
+A control has an outcome that is known beforehand. One that fails makes a claim INVALID.
 
 Values of a table come without a synthetic matrix, and printed numbers no ranks of their own:
 such a control is missing, which the verdict says in a flag.
@@ -24,7 +24,7 @@ from repro.schema import numbers as fmt
 from repro.specs.claim import Claim, Sameness
 from repro.specs.configuration import Configuration
 from repro.trainers.control import ControlledArm
-from repro.trainers.table import Canary
+from repro.trainers.table import AnyControl
 from repro.trainers.trainer import trainer_of
 
 REASONS = 3
@@ -34,7 +34,7 @@ REASONS = 3
 def judge_validity(
     claim: Claim,
     evidence: Evidence,
-    canaries: tuple[doc.Canary, ...],
+    controls: tuple[doc.JudgedControl, ...],
     judged: Sequence[Judged],
     quality: Quality,
 ) -> tuple[Fault, ...]:
@@ -44,7 +44,7 @@ def judge_validity(
     """
     faults = [
         *_damaged(evidence),
-        *_canaries(claim, evidence, canaries),
+        *_controls(claim, evidence, controls),
         *quality.invalid,
         *_outside(claim, evidence),
         *_diverged(claim, evidence),
@@ -105,15 +105,15 @@ def _outside(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
                 break
 
 
-def _canaries(
-    claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]
+def _controls(
+    claim: Claim, evidence: Evidence, controls: tuple[doc.JudgedControl, ...]
 ) -> Iterator[Fault]:
     """A control that failed: of values from a table these are checked, others measured again."""
-    said = "canary '{}' failed: expected {}, measured {}"
-    for declared, canary in zip(claim.canaries, canaries, strict=True):
-        if canary.state != "failed":
+    said = "control '{}' failed: expected {}, measured {}"
+    for declared, control in zip(claim.canaries, controls, strict=True):
+        if control.state != "failed":
             continue
-        reason = said.format(canary.id, canary.expected, canary.measured)
+        reason = said.format(control.id, control.expected, control.measured)
         label = claim.measurements[declared.measurement].label
         arms = declared.named or tuple(claim.arms)
         files = dict.fromkeys(evidence.tables[arm].file for arm in arms if arm in evidence.tables)
@@ -312,31 +312,31 @@ def _not_known(subject: str, labels: Sequence[str]) -> str:
     return f"the {subject} of {whose} is not stated, and the claim declares it to be the same"
 
 
-def judge_canaries(claim: Claim, evidence: Evidence) -> tuple[doc.Canary, ...]:
-    """Every declared canary on the finished replicates."""
+def judge_controls(claim: Claim, evidence: Evidence) -> tuple[doc.JudgedControl, ...]:
+    """Every declared control on the finished replicates."""
     found = []
-    for canary in claim.canaries:
-        arms = {name: _arm(canary, claim, evidence, name) for name in canary.named or claim.arms}
-        missing = bool(uncontrolled(canary, claim, evidence))
-        outcome = canary.outcome(arms, uncontrolled=missing)
-        found.append(doc.Canary(id=canary.id, **outcome._asdict()))
+    for control in claim.canaries:
+        arms = {name: _arm(control, claim, evidence, name) for name in control.named or claim.arms}
+        missing = bool(uncontrolled(control, claim, evidence))
+        outcome = control.outcome(arms, uncontrolled=missing)
+        found.append(doc.JudgedControl(id=control.id, **outcome._asdict()))
     return tuple(found)
 
 
-def uncontrolled(canary: Canary, claim: Claim, evidence: Evidence) -> tuple[str, ...]:
-    """The arms whose values a canary should control and cannot, by where they come from."""
-    name = canary.measurement
+def uncontrolled(control: AnyControl, claim: Claim, evidence: Evidence) -> tuple[str, ...]:
+    """The arms whose values it should control and cannot, by where they come from."""
+    name = control.measurement
     return tuple(
         arm
-        for arm in canary.named or claim.arms
+        for arm in control.named or claim.arms
         if name in evidence.published.get(arm, {})
-        or (arm in evidence.tables and not canary.controls(_arm(canary, claim, evidence, arm)))
+        or (arm in evidence.tables and not control.controls(_arm(control, claim, evidence, arm)))
     )
 
 
-def _arm(canary: Canary, claim: Claim, evidence: Evidence, name: str) -> ControlledArm:
-    """What a canary knows of an arm."""
-    arm, measurement = claim.arms[name], canary.measurement
+def _arm(control: AnyControl, claim: Claim, evidence: Evidence, name: str) -> ControlledArm:
+    """What a control knows of an arm."""
+    arm, measurement = claim.arms[name], control.measurement
     training = None if arm.configuration is None else arm.configuration.training()
     spec = claim.measurements[measurement]
     finished = evidence.finished(name)
@@ -348,11 +348,13 @@ def _arm(canary: Canary, claim: Claim, evidence: Evidence, name: str) -> Control
     )
 
 
-def caveats(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]) -> list[Flag]:
+def caveats(
+    claim: Claim, evidence: Evidence, controls: tuple[doc.JudgedControl, ...]
+) -> list[Flag]:
     """A flag for each control that came out low or could not be made, and for what diverged."""
     return [
-        *_low(canaries),
-        *_uncontrolled(claim, evidence, canaries),
+        *_low(controls),
+        *_uncontrolled(claim, evidence, controls),
         *_diverged_caveat(claim, evidence),
         *_order(claim, evidence),
         *_more_seeds(claim, evidence),
@@ -408,28 +410,30 @@ def _most_seeds(replicates: Sequence[Replicate]) -> int:
     return max(Counter(run.task for run in replicates).values(), default=0)
 
 
-def _low(canaries: tuple[doc.Canary, ...]) -> list[Flag]:
+def _low(controls: tuple[doc.JudgedControl, ...]) -> list[Flag]:
     return [
         Flag(
-            FlagKind.CANARY,
-            f"{canary.statement}: expected {canary.expected}, measured {canary.measured}, which is "
-            "lower than a model trained normally reaches.",
+            FlagKind.CONTROL,
+            f"{control.statement}: expected {control.expected}, measured {control.measured}, which "
+            "is lower than a model trained normally reaches.",
         )
-        for canary in canaries
-        if canary.state == "flagged"
+        for control in controls
+        if control.state == "flagged"
     ]
 
 
-def _uncontrolled(claim: Claim, evidence: Evidence, canaries: tuple[doc.Canary, ...]) -> list[Flag]:
+def _uncontrolled(
+    claim: Claim, evidence: Evidence, controls: tuple[doc.JudgedControl, ...]
+) -> list[Flag]:
     found = []
-    for declared, judged in zip(claim.canaries, canaries, strict=True):
+    for declared, judged in zip(claim.canaries, controls, strict=True):
         for arm in uncontrolled(declared, claim, evidence):
             source = "are printed numbers"
             if arm in evidence.tables:
                 source = f"come from a table, {evidence.tables[arm].file}"
             whose = f"{claim.arms[arm].label}, whose values {source}"
             text = f"{judged.statement}: not controlled for {whose}."
-            found.append(Flag(FlagKind.CANARY, text))
+            found.append(Flag(FlagKind.CONTROL, text))
     return found
 
 

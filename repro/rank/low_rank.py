@@ -72,7 +72,7 @@ class LowRank:
 
     @classmethod
     def of(cls, state: Sequence[Array], threshold: float, vectors: int = 0) -> Self:
-        """That of a ``state``."""
+        """The basis that left this ``state``, which a checkpoint keeps."""
         found = cls(state[0].shape[1], threshold, vectors=vectors)
         found.basis, found.gram = state[:2]
         found.left_before, found.left_since = map(float, state[2])

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
@@ -267,15 +268,8 @@ def reduce_rows(
         basis = reduction == "basis"
         state = LowRank.of(state, threshold, vectors) if basis else backend.restored(state)
 
-    def extended(low_rank: LowRank | None, block: Rows) -> LowRank:
-        if low_rank is None:
-            all_of_it = whole or len(block) < BLOCK_ROWS
-            low_rank = LowRank(block.shape[1], threshold, vectors=vectors, whole=all_of_it)
-        low_rank.add(block)
-        return low_rank
-
-    updates = {"basis": extended, "qr": backend.triangle}
-    update: Any = updates.get(reduction, backend.add)
+    extended = partial(_extended, threshold=threshold, vectors=vectors, whole=whole)
+    update: Any = {"basis": extended, "qr": backend.triangle}.get(reduction, backend.add)
     block = None
     for block in backend.blocks(chunks, BLOCK_ROWS):
         state = update(state, block)
@@ -287,6 +281,17 @@ def reduce_rows(
     if checkpoint and block is not None and rows > checkpoint.rows and checkpoint.due_at_end:
         checkpoint.keep(state, rows, block[-1])
     return _reduced(state, rows, reduction, backend)
+
+
+def _extended(
+    low_rank: LowRank | None, block: Rows, *, threshold: float, vectors: int, whole: bool
+) -> LowRank:
+    """The basis with the rows of a block; a first block that is short is all there is."""
+    if low_rank is None:
+        whole = whole or len(block) < BLOCK_ROWS
+        low_rank = LowRank(block.shape[1], threshold, vectors=vectors, whole=whole)
+    low_rank.add(block)
+    return low_rank
 
 
 def _reduced(state: Any, rows: int, reduction: Reduction, backend: Backend) -> Reduced:

@@ -1,6 +1,6 @@
 """The log of one claim at one scale: what was declared, what was looked at, and when.
 
-A ledger holds registrations of the claim's decisive fields and looks at results, one JSON object a
+A log holds registrations of the claim's decisive fields and looks at results, one JSON object a
 line, in the order in which they happened: so *edited after results were visible* is a matter of
 lines, not of clocks. Looks with one digest of the decisive fields are one process, which never
 resets; an edit starts another and the earlier ones stay.
@@ -154,7 +154,7 @@ class History:
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 BEFORE = "before"
-_KEPT = "the ledger as it was written; it is append-only"
+_KEPT = "the log as it was written; it is append-only"
 _ADVICE = "restore the file from a copy; to remove it would hide what was looked at"
 
 
@@ -179,7 +179,7 @@ class ClaimLog:
         for name in (self.claim_id, self.scale):
             if not _NAME.fullmatch(name):
                 raise StoreError(
-                    f"{name[:80]!r} cannot name a ledger\n"
+                    f"{name[:80]!r} cannot name a log\n"
                     "  expected: lower-case letters, digits and underscores, at most 64\n"
                     "  to do: use the id of the claim and the name of its scale"
                 )

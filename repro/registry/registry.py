@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from repro.errors import StoreError, StoreUnreachableError
 from repro.registry.claim_log import ClaimLog, Entry, History, RegistrationVersion
 from repro.specs.claim import Claim
-from repro.store.places import LEDGER, check_root
+from repro.store.places import LOOKS, check_root
 from repro.store.reading import StoreReader
 from repro.store.run_store import RunStore
 from repro.trainers.derived import with_parts
@@ -44,20 +44,20 @@ class Registry:
     store: RunStore
     make: bool = True
 
-    def ledger(self, claim: Claim) -> ClaimLog:
-        return ClaimLog(self.store.root / LEDGER, claim.id, claim.scale)
+    def log(self, claim: Claim) -> ClaimLog:
+        return ClaimLog(self.store.root / LOOKS, claim.id, claim.scale)
 
     def writes(self, claim: Claim) -> bool:
         """Whether to write about a claim: a store that can only be read is judged all the same."""
         if not self.store.root.exists():
             return self.make
-        path = self.ledger(claim).path
+        path = self.log(claim).path
         places = (self.store.root, path.parent.parent, path.parent, path)
         return all(os.access(place, os.W_OK) for place in places if place.exists())
 
     def history(self, claim: Claim) -> History:
         check_root(self.store.root)
-        return self.ledger(claim).history(claim.digest())
+        return self.log(claim).history(claim.digest())
 
     def past(self, claim: Claim) -> Past:
         """What is on record about a claim at its scale.
@@ -66,11 +66,11 @@ class Registry:
         missing from the record.
         """
         seen, digest = self.history(claim), claim.digest()
-        made = self.ledger(claim).registrations()
+        made = self.log(claim).registrations()
         if not claim.trained or (made and made[-1].registration.digest == digest):
             return Past(made, seen)
         visible, fields = shows_results(self.store, claim), claim.decisive_fields()
-        declared = self.ledger(claim).unwritten(digest, fields, visible=visible)
+        declared = self.log(claim).unwritten(digest, fields, visible=visible)
         return Past(declared, seen, on_record=False)
 
     def register(self, claim: Claim) -> None:
@@ -82,7 +82,7 @@ class Registry:
         if claim.trained and self.writes(claim):
             self.store.prepare()
             visible, fields = shows_results(self.store, claim), claim.decisive_fields()
-            self.ledger(claim).register(claim.digest(), fields, visible=visible)
+            self.log(claim).register(claim.digest(), fields, visible=visible)
 
     @staticmethod
     def watches(claim: Claim) -> bool:
@@ -96,7 +96,7 @@ class Registry:
         """
         if self.watches(claim) and self.writes(claim):
             self.store.prepare()
-            self.ledger(claim).record(entry)
+            self.log(claim).record(entry)
 
 
 def shows_results(store: StoreReader, claim: Claim) -> bool:

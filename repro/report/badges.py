@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from repro.judging import reason
-from repro.judging.document import Canary, Document
+from repro.judging.document import Document, JudgedControl
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
 from repro.report.lookups import decisive, title_of
@@ -214,8 +214,8 @@ def checked(document: Document) -> str:
     return fmt.sentence("; ".join([*said, _controls(document.canaries)]))
 
 
-def _controls(canaries: tuple[Canary, ...]) -> str:
-    passed, n = sum(control.state == "passed" for control in canaries), len(canaries)
+def _controls(controls: tuple[JudgedControl, ...]) -> str:
+    passed, n = sum(control.state == "passed" for control in controls), len(controls)
     if not n:
         return "no control declared"
     if passed < n:

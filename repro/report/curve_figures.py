@@ -127,7 +127,6 @@ def _place(at: float) -> str:
 
 
 def _marks_alt(marks: Marks) -> str:
-    """All marks in words."""
     shown = [mark.label for each in marks for mark in each]
     return f"Marked: {'; '.join(shown)}."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from repro.judging import reason
-from repro.judging.document import Document, Result
+from repro.judging.document import Document
 from repro.report import lookups
 from repro.report.markdown import escaped
 from repro.report.parts import parts
@@ -33,7 +33,8 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
     tested = lookups.decisive(document)
     said = [f"{claim}: {told}" for claim, told in _found(document)] if len(tested) > 1 else []
     if verdict.conclusion:
-        said += dict.fromkeys(f"{result.test}{_p(result)}" for result in tested)
+        ps = ("" if each.p is None else f": {fmt.p_value(each.p)}" for each in tested)
+        said += dict.fromkeys(f"{each.test}{p}" for each, p in zip(tested, ps, strict=True))
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     said += [f"{flag.kind}: {flag.text}" for flag in verdict.flags]
     lines += [f"- {escaped(line)}" for line in (*said, *notes)]
@@ -71,10 +72,6 @@ def _rows(document: Document, intervals: Intervals) -> Iterator[tuple[str, ...]]
             n = fmt.DASH if summary.n is None else fmt.count(summary.n)
             sd = fmt.DASH if summary.sd is None else fmt.significant(summary.sd, 2)
             yield arm.label, measurement.label, n, shown[0], reach, sd
-
-
-def _p(result: Result) -> str:
-    return "" if result.p is None else f": {fmt.p_value(result.p)}"
 
 
 def _found(document: Document) -> Iterator[tuple[str, str]]:

@@ -297,14 +297,8 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if not where or not _repeated(runs, where):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
-        if not where and not hints.alone:
-            raise no_arms(path, runs, hints)
         if not where:
-            refuse_pooled(path, runs, told, hints)
-            rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
-            cells = forms[0].importer.get("each") == "row"
-            sheet = Sheet([forms[0].words, "one arm"], rows, told, "", ended, cells=cells)
-            return _of_sheet(sheet, hints)
+            return _of_one_arm(path, forms[0], runs, (seed, ended), hints)
     mine = [run for run in runs if where in run.fields]
     sheet = Sheet(
         [forms[0].words, f"arms by the field '{where}'"],
@@ -318,6 +312,20 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         sheet.read = forms
     if apart := len(runs) - len(mine):
         sheet.words.append(f"left out, without '{where}': {number_of(apart, 'run')}")
+    return _of_sheet(sheet, hints)
+
+
+def _of_one_arm(
+    path: Path, form: Form, runs: list[FoundRun], told: tuple[str, Sequence[str]], hints: Hints
+) -> FoundResults:
+    """Runs that nothing tells apart but ``told``: the field of the seed, and how runs ended."""
+    seed, ended = told
+    if not hints.alone:
+        raise no_arms(path, runs, hints)
+    refuse_pooled(path, runs, {seed, *ended}, hints)
+    rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
+    cells = form.importer.get("each") == "row"
+    sheet = Sheet([form.words, "one arm"], rows, {seed, *ended}, "", ended, cells=cells)
     return _of_sheet(sheet, hints)
 
 
@@ -346,7 +354,8 @@ def _by_path(
     runs = [replace(run, fields={**run.fields, **told[id(form)][1]}) for form, run in found]
     seed = seed_field(path, runs, hints)
     rows = Rows(path, [told[id(form)][0] for form, _ in found], runs, seed)
-    where = next((key for key in parts.fields[0] if rows.arms == _cells_of(runs, key)), "")
+    cells = {key: [str(run.fields.get(key, "")) for run in runs] for key in parts.fields[0]}
+    where = next((key for key, column in cells.items() if rows.arms == column), "")
     plain = not (ended or any(parts.fields)) and forms[0].runs is None
     return Sheet(
         [forms[0].words, parts.words],
@@ -357,10 +366,6 @@ def _by_path(
         forms if plain else (),
         cells=forms[0].importer.get("each") == "row",
     )
-
-
-def _cells_of(runs: Sequence[FoundRun], key: str) -> list[str]:
-    return [str(run.fields.get(key, "")) for run in runs]
 
 
 def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:

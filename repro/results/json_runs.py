@@ -15,7 +15,7 @@ from repro.results.importer import Points, rows_of
 from repro.results.inspect_logs import one_log
 from repro.results.readings import number_in
 from repro.results.roles import ARMS, SEEDS, last_part
-from repro.results.series import LARGEST, Record, Row, flat, in_lines, numbers_in
+from repro.results.series import LARGEST, Record, Row, flat, in_lines, json_value, numbers_in
 
 SERIES = frozenset({"loss", "acc", "accuracy", "error", "lr", "learning_rate", "epoch", "step"})
 """Last words in the names of what is logged during one run: lists of these are no arms."""
@@ -109,8 +109,8 @@ def read_json(path: Path) -> str:
 
 def _document(path: Path) -> Any:
     try:
-        return json.loads(read_json(path))
-    except (ValueError, RecursionError) as error:
+        return json_value(read_json(path))
+    except ValueError as error:
         raise refused(path, f"is no JSON: {error}", EXPECTED, ADVICE) from None
 
 
@@ -345,8 +345,8 @@ def known_form(text: str) -> list[Row] | None:
     if '"steps"' not in text and not text.lstrip().startswith("["):
         return None
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = json_value(text)
+    except ValueError:
         return None
     if isinstance(document, dict):
         points: Points = {}

@@ -48,7 +48,7 @@ def pattern_of(measure: str, name: str) -> str:
 
 def run_in_log(path: Path, place: str, said: dict[str, Any]) -> FoundRun:
     """A log that is one run: what it says once are fields, and a row is a line with numbers."""
-    fields, rows = _run_in(lines_of(path), path)
+    fields, rows = _run_in(text_of(path).splitlines(), path)
     return FoundRun(place, {**fields, **said}, rows)
 
 
@@ -57,7 +57,7 @@ def runs_in_log(path: Path, place: str) -> tuple[FoundRun, ...]:
 
     None of them where the log says neither, or only once.
     """
-    lines = lines_of(path)
+    lines = text_of(path).splitlines()
     for parts in ([[line] for line in lines], list(_paragraphs(lines))):
         runs = [
             FoundRun(f"{place}, part {n}", *_run_in(part, path)) for n, part in enumerate(parts, 1)
@@ -81,7 +81,9 @@ def _refuse_odd(path: Path, runs: Iterable[FoundRun], numbers: set[str]) -> None
 
 def names_in_log(path: Path) -> list[str]:
     """The names of the numbers in a log."""
-    return list(dict.fromkeys(name for row in _run_in(lines_of(path), path)[1] for name in row))
+    return list(
+        dict.fromkeys(name for row in _run_in(text_of(path).splitlines(), path)[1] for name in row)
+    )
 
 
 def _tells(run: FoundRun) -> bool:
@@ -90,17 +92,16 @@ def _tells(run: FoundRun) -> bool:
     return bool(who) and any(key not in who for row in run.rows for key in row)
 
 
-def lines_of(path: Path) -> list[str]:
-    """The lines of a log; ClaimError for one that cannot be read, or is not UTF-8."""
+def text_of(path: Path) -> str:
+    """The text of a log; ClaimError for one that cannot be read, or is not UTF-8."""
     try:
-        text = read_bytes(path, LARGEST).decode("utf-8-sig")
+        return read_bytes(path, LARGEST).decode("utf-8-sig")
     except OSError as error:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(path, mistake, "a log", "check the file") from None
     except UnicodeDecodeError as error:
         mistake = f"is not UTF-8 text: byte {error.start}"
         raise refused(path, mistake, "a log in UTF-8", "convert it") from None
-    return text.splitlines()
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:

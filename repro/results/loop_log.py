@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from repro.results.forms import named, refused
-from repro.results.log_runs import lines_of
+from repro.results.log_runs import text_of
 from repro.results.readings import LOOP_WORDS, STATE_COLUMNS, short, state_of
 from repro.schema.cells import float_of
+from repro.schema.rows import QuoteError, lenient_rows
 
 KEPT = frozenset({"keep", "kept", "accept", "accepted", "improved", "merged", "best"})
 KNOWN = KEPT | LOOP_WORDS | {"reject", "rejected", "tentative", "repair", "skip"}
@@ -39,7 +39,55 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
     A number of 0 in a row that was not kept stands for none, where no row that was kept has it.
     ClaimError where the log has no such number, or does not say what was kept.
     """
-    head, *rows = _cells(path)
+    (_, head), *rows = _rows(path)
+    name, place, status = _columns(path, head, measure)
+    for line, row in rows:
+        if len(row) != len(head):
+            mistake = f"row {line} has {len(row)} cells, and the header {len(head)}"
+            raise refused(path, mistake, "as many in every row", "correct it")
+    found = [
+        _experiment(str(line) if name is None else row[name], row[place], row[status])
+        for line, row in rows
+    ]
+    for each, (line, row) in zip(found, rows, strict=True):
+        if each.fate == "kept" and each.value is None:
+            mistake = f"row {line}: '{row[place]}' was kept, and is not a number"
+            raise refused(path, mistake, "a number with a decimal point", "write it so")
+    words = list(dict.fromkeys(row[status] for _, row in rows))
+    unknown = [word for word in words if word.casefold() not in KNOWN and state_of(word) is None]
+    if unknown:
+        mistake = f"the status of some experiments is {named(unknown)}"
+        expected = "keep, discard, or the word of a crash"
+        raise refused(path, mistake, expected, "write one of these in its place")
+    if not any(each.fate == "kept" for each in found):
+        mistake = f"no experiment was kept: '{head[status]}' has {named(words)}"
+        raise refused(path, mistake, f"one of {', '.join(sorted(KEPT))}", "correct the log")
+    zero = any(each.value == 0 for each in found if each.fate == "kept")
+    return found if zero else [_without_zero(each) for each in found]
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The numbered rows of a TSV, in which a quote is a character like others, or of a CSV."""
+    text = "\n".join(text_of(path).splitlines())
+    separator = "\t" if "\t" in text.lstrip().partition("\n")[0] else ","
+    try:
+        found = list(lenient_rows(text, separator, quotes=separator == ","))
+    except QuoteError as error:
+        line = text.count("\n", 0, error.at) + 1
+        mistake = f"row {line}: a quote inside a cell, or one that is not closed"
+        raise refused(path, mistake, "cells separated by commas", "leave out the quotes") from None
+    rows = [
+        (line, [cell.strip() for cell in cells])
+        for line, cells in found
+        if separator.join(cells).strip()
+    ]
+    if len(rows) < 2:
+        raise refused(path, "it has no rows", "a header, and a row for each experiment", "check it")
+    return rows
+
+
+def _columns(path: Path, head: Sequence[str], measure: str) -> tuple[int | None, int, int]:
+    """Where a row has the name of its experiment, if anywhere, its number, and its status."""
     small = [cell.casefold() for cell in head]
     status = next(
         (small.index(each) for each in (*STATE_COLUMNS, "decision") if each in small), None
@@ -52,43 +100,8 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
         mistake = f"no column is called '{short(measure)}': {named(head)}"
         advice = "name the number that the baseline and this log share: --measure NAME"
         raise refused(path, mistake, "the number of the baseline", advice)
-    place, name = head.index(measure), next((small.index(n) for n in NAMES if n in small), None)
-    found = [
-        _experiment(str(line) if name is None else row[name], row[place], row[status])
-        for line, row in enumerate(rows, start=2)
-        if len(row) == len(head)
-    ]
-    if len(found) < len(rows):
-        line = next(n for n, row in enumerate(rows, start=2) if len(row) != len(head))
-        mistake = f"row {line} has {len(rows[line - 2])} cells, and the header {len(head)}"
-        raise refused(path, mistake, "as many in every row", "correct it")
-    if unread := [n for n, each in enumerate(found) if each.fate == "kept" and each.value is None]:
-        mistake = f"row {unread[0] + 2}: '{rows[unread[0]][place]}' was kept, and is not a number"
-        raise refused(path, mistake, "a number with a decimal point", "write it so")
-    words = [row[status] for row in rows]
-    unknown = [word for word in words if word.casefold() not in KNOWN and state_of(word) is None]
-    if unknown:
-        mistake = f"the status of some experiments is {named(list(dict.fromkeys(unknown)))}"
-        expected = "keep, discard, or the word of a crash"
-        raise refused(path, mistake, expected, "write one of these in its place")
-    if not any(each.fate == "kept" for each in found):
-        mistake = f"no experiment was kept: '{head[status]}' has {named(_words(rows, status))}"
-        raise refused(path, mistake, f"one of {', '.join(sorted(KEPT))}", "correct the log")
-    zero = any(each.value == 0 for each in found if each.fate == "kept")
-    return found if zero else [_without_zero(each) for each in found]
-
-
-def _cells(path: Path) -> list[list[str]]:
-    """The rows of a TSV, in which a quote is a character like others, or of a CSV."""
-    lines = [line for line in lines_of(path) if line.strip()]
-    if lines and "\t" in lines[0]:
-        rows = [line.split("\t") for line in lines]
-    else:
-        rows = list(csv.reader(lines))
-    if len(rows) < 2:
-        raise refused(path, "it has no rows", "a header, and a row for each experiment", "check it")
-    head = [cell.strip() for cell in rows[0]]
-    return [head, *([cell.strip() for cell in row] for row in rows[1:])]
+    name = next((small.index(each) for each in NAMES if each in small), None)
+    return name, head.index(measure), status
 
 
 def _experiment(name: str, cell: str, status: str) -> Experiment:
@@ -102,7 +115,3 @@ def _experiment(name: str, cell: str, status: str) -> Experiment:
 
 def _without_zero(each: Experiment) -> Experiment:
     return Experiment(each.name, None, "crashed") if each.value == 0 else each
-
-
-def _words(rows: Sequence[Sequence[str]], status: int) -> list[str]:
-    return list(dict.fromkeys(row[status] for row in rows if len(row) > status))

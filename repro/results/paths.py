@@ -169,6 +169,6 @@ def column_expression(pattern: str) -> str:
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:
-    """`seed_10` after `seed_9`."""
+    """A key by which paths are sorted as people do: `seed_10` after `seed_9`."""
     parts = re.split(r"([0-9]+)", path.as_posix())
     return [(0, int(part)) if place % 2 else (1, part) for place, part in enumerate(parts)]

@@ -115,17 +115,21 @@ def in_lines(text: str) -> bool:
         return False
 
 
-def json_object(
-    text: str | bytes, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None
-) -> dict[str, Any] | None:
-    """The object in a JSON; None where its top is anything else, ValueError where it is none.
+Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+"""Makes an object of JSON of its names and values."""
 
-    ``pairs`` makes an object of its names and values.
-    """
+
+def json_value(text: str | bytes, pairs: Pairs | None = None) -> Any:
+    """What a JSON text holds; ValueError where it is none, or nested too deeply to be read."""
     try:
-        found = json.loads(text, object_pairs_hook=pairs)
+        return json.loads(text, object_pairs_hook=pairs)
     except RecursionError as error:
         raise ValueError(str(error)) from error
+
+
+def json_object(text: str | bytes, pairs: Pairs | None = None) -> dict[str, Any] | None:
+    """The object in a JSON; None where its top is anything else, ValueError where it is none."""
+    found = json_value(text, pairs)
     return found if isinstance(found, dict) else None
 
 

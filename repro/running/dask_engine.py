@@ -12,8 +12,9 @@ import pickle
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, wait
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -151,7 +152,7 @@ class DaskEngine(Engine):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the base class has it so
         """End after what was given out, or at once; a cluster that was made here ends too."""
         if wait and not cancel_futures and not self._closed.is_set():
-            _await([job.future for job in list(self._jobs)])
+            wait_for([job.future for job in list(self._jobs)])
         with self._lock:
             if self._closed.is_set():
                 return
@@ -343,14 +344,10 @@ class DaskEngine(Engine):
             self._told.clear()
 
     def _say(self, text: str) -> None:
-        """Tell something once."""
+        """Tell a state of the cluster, once for as long as it lasts."""
         if text not in self._told:
             self._told.add(text)
             self._tell(text)
-
-
-def _await(futures: Sequence[Future[Any]]) -> None:
-    wait(futures)
 
 
 def _answer_to(job: _Job, given: Any) -> Answer:

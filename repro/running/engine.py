@@ -178,7 +178,7 @@ class SerialEngine(Engine):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the base class has it so
-        """All calls are done."""
+        """Nothing is left to wait for: each call was done when it was submitted."""
 
 
 ENGINES: Table[type[Engine]] = Table(

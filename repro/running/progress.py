@@ -38,7 +38,7 @@ class Reporter:
         """``total`` runs are to be done, ``reused`` are there already."""
 
     def tick(self, snapshot: Snapshot) -> None:
-        """About once a second."""
+        """Where everything is, about once a second."""
 
     def finished(self, key: str, outcome: str, snapshot: Snapshot) -> None:
         """A run is over: ``outcome`` became of it."""
@@ -47,7 +47,7 @@ class Reporter:
         """Some runs make no progress; at most once a minute."""
 
     def stop(self) -> None:
-        """Nothing more will come."""
+        """Nothing more will come: clear what is shown of the present."""
 
 
 class _Teller(Reporter):

@@ -179,25 +179,25 @@ def _train_batch(task: Task, store: RunStore, batch: Batch, outcomes: dict[str, 
         with trainer.numerics(task.device) as settings:
             facts = {**settings, "engine": task.choice.facts(together)}
             folders = [store.working_folder(run) for run in runs]
-            ledgers = {planned.run.key: Ledger(store, planned, facts) for planned in batch}
+            logs = {planned.run.key: RunLog(store, planned, facts) for planned in batch}
             corpus = _corpus(task, batch[0])
             for key in keys:
                 store.sweep(key)
-            for ledger in ledgers.values():
-                ledger.begin_training()
+            for log in logs.values():
+                log.begin_training()
             trainer.forget_peak(task.device)
             train = partial(
                 trainer.train,
                 corpus=corpus,
                 device=task.device,
-                progress=lambda state: ledgers[state.run_key].training(state),
+                progress=lambda state: logs[state.run_key].training(state),
                 together=together > 1,
             )
             with reaching(folders[0]):  # a checkpoint that cannot be written
                 trained, read = _trained(store, trainer, runs, folders, train)
         peak = trainer.peak(task.device)
         for result in trained:
-            ledgers[result.run.key].end_training(result.notes, peak)
+            logs[result.run.key].end_training(result.notes, peak)
             _put(store, result)
         outcomes.update({key: Outcome(key, "read") for key in read})
         return True
@@ -284,14 +284,14 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
     run, key = planned.run, planned.run.key
     trainer = trainer_of(run.training)
     with trainer.numerics(task.device) as settings:
-        ledger = Ledger(store, planned, settings)
+        log = RunLog(store, planned, settings)
 
         @cache
         def measurer() -> Callable[[Measurable], Measured]:
             return trainer.measurer(_stored(store, run), _corpus(task, planned), task.device)
 
         for measurement in missing_measurements(store, planned):
-            ledger.begin_measurement(measurement)
+            log.begin_measurement(measurement)
             try:
                 if sources := measurement.sources:
                     measured = measurement.derive(*(_taken(store, key, each) for each in sources))
@@ -307,7 +307,7 @@ def _measure(task: Task, store: RunStore, planned: PlannedRun) -> None:
                     details=measured.details,
                     arrays=measured.arrays,
                 )
-            ledger.end_measurement(measurement)
+            log.end_measurement(measurement)
 
 
 def _taken(store: RunStore, key: str, measurement: Measurable) -> Measured:
@@ -357,7 +357,7 @@ PLACES = ("epoch", "epochs", "step", "steps", "tokens_done", "tokens_in_all")
 """What training tells of where it is."""
 
 
-class Ledger:
+class RunLog:
     """Progress for whoever watches, at most every two seconds; provenance for good."""
 
     def __init__(self, store: RunStore, planned: PlannedRun, facts: Facts) -> None:

@@ -121,7 +121,7 @@ def chance(power: float) -> str:
 
 
 def percent(share: float) -> str:
-    """`90%`, `99.5%`."""
+    """A share in percent with the digits that it has, as in `90%` or `99.5%`."""
     return f"{float(f'{100 * share:.10g}'):g}%"
 
 
@@ -253,12 +253,12 @@ def sentence(text: str) -> str:
 
 
 def plain_name(identifier: str) -> str:
-    """`learning_rate` as words."""
+    """An identifier as words: `learning rate` of `learning_rate`."""
     return identifier.replace("_", " ")
 
 
 def number_of(n: int, singular: str, many: str | None = None) -> str:
-    """`1 seed`, `5 seeds`."""
+    """A number with its noun, in the plural where it needs that: `1 seed`, `5 seeds`."""
     return f"{count(n)} {singular if n == 1 else many or singular + 's'}"
 
 

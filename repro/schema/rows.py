@@ -191,11 +191,13 @@ def _row(
             return cells, starts, match.start(3)
 
 
-def lenient_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def lenient_rows(
+    text: str, delimiter: str, *, quotes: bool = True
+) -> Iterator[tuple[int, list[str]]]:
     """The rows of an export that are not empty, each with the number of its last line.
 
     Quotes may stand inside of cells, and line ends inside of quotes; QuoteError for one that is
-    not closed, and for what follows one.
+    not closed, and for what follows one. Without ``quotes`` they are characters like others.
     """
     pattern = _cell(delimiter, strict=False)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -203,7 +205,7 @@ def lenient_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     while at < len(text):
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
-        if text.find('"', at, end) >= 0:
+        if quotes and text.find('"', at, end) >= 0:
             cells, _, end = _row(text, at, pattern, delimiter)
         else:
             cells = [cell.lstrip(" ") for cell in text[at:end].split(delimiter)]

@@ -46,7 +46,7 @@ from repro.specs.arm import Arm, ArmSpec
 from repro.specs.tree import Tree
 from repro.trainers.measurement import with_sources
 from repro.trainers.run import PlannedRun, RunSpec
-from repro.trainers.table import Canary, Measurement
+from repro.trainers.table import AnyControl, Measurable
 
 
 class ExpectationOverride(Spec):
@@ -281,7 +281,7 @@ class Scale(Spec):
     notice: Annotated[str, Field(min_length=20, max_length=800)]
     design: Design | None = None
     arms: dict[Name, ArmSpec] = {}
-    measurements: dict[Name, Measurement] = {}
+    measurements: dict[Name, Measurable] = {}
     expectations: dict[Name, ExpectationOverride] = {}
     seeds: Seeds | None = None
     planned_sd: dict[Name, PlannedSd] = {}
@@ -321,13 +321,13 @@ class ClaimFile(Spec):
     comparable: Comparable = Comparable()
     seeds: Seeds
     planned_sd: dict[Name, PlannedSd] = {}
-    measurements: Annotated[dict[Name, Measurement], Field(min_length=1)]
+    measurements: Annotated[dict[Name, Measurable], Field(min_length=1)]
     expectations: Annotated[tuple[Expectation, ...], Field(min_length=1)]
     combine: Tree | None = None
     family: Family | None = None
     sequential: Sequential | None = None
     control: NegativeControl | None = None
-    canaries: tuple[Canary, ...] = ()
+    canaries: tuple[AnyControl, ...] = ()
     published: tuple[Published, ...] = ()
     scales: (
         Annotated[dict[Name, Scale], Field(json_schema_extra={"additionalProperties": False})]
@@ -376,13 +376,13 @@ class Claim(Spec):
     comparable: Comparable
     seeds: Seeds
     planned_sd: dict[str, PlannedSd] = {}
-    measurements: dict[str, Measurement]
+    measurements: dict[str, Measurable]
     expectations: tuple[Expectation, ...]
     combine: Tree | None = None
     family: Family | None = None
     sequential: Sequential | None = None
     control: NegativeControl | None = None
-    canaries: tuple[Canary, ...]
+    canaries: tuple[AnyControl, ...]
     published: tuple[Published, ...]
     forced: Forced | None = None
     expect: Expect | None = None
@@ -429,7 +429,7 @@ class Claim(Spec):
         for number in numbers:
             yield RunSpec(training=training, replicate=number, streams=self.design)
 
-    def taken_of(self, arm: str) -> dict[str, Measurement]:
+    def taken_of(self, arm: str) -> dict[str, Measurable]:
         """The measurements of the runs of an arm, as that arm has them; ValueError as ``run``."""
         training = self.run(arm, 0).training
         having = (item for item in self.measurements.items() if item[1].taken_of(training))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -247,14 +247,20 @@ def overlay(
         places[*below, *steps] = claim.place((*at, *steps))
         key_places[*below, *steps] = claim.key_place((*at, *steps))
     if isinstance(data.get("assumed"), dict):
-        reasons = change.get("assumed") or {}
-        data["assumed"] = {
-            path: reason
-            for path, reason in data["assumed"].items()
-            if path in reasons or not any(overlap(path, changed) for changed in overridden)
-        }
+        data["assumed"] = _still_assumed(data["assumed"], change.get("assumed") or {}, overridden)
     merged = YamlDocument(base.file, data, places, key_places)
     return merged, tuple(path for path in overridden if not path.startswith("assumed"))
+
+
+def _still_assumed(
+    assumed: Mapping[str, Any], given: Collection[str], overridden: Sequence[str]
+) -> dict[str, Any]:
+    """The reasons for values that the claim leaves as they are, or gives a reason for itself."""
+    return {
+        path: reason
+        for path, reason in assumed.items()
+        if path in given or not any(overlap(path, changed) for changed in overridden)
+    }
 
 
 def check(document: YamlDocument) -> ParsedConfiguration:

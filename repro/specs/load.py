@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -44,7 +44,7 @@ from repro.schema.messages import MOST, choose, listed, problems_of, validated
 from repro.schema.yaml import Steps, YamlDocument, parse_document
 from repro.specs.arm import SourceOfOthers
 from repro.specs.claim import SCALES, Claim, ClaimFile, ScaleName
-from repro.specs.claim_files import claim_files, other_sort
+from repro.specs.claim_files import ClaimFiles, claim_files, other_sort
 from repro.specs.configuration import Configurations, code_named, not_there
 from repro.specs.names import references
 from repro.specs.rules import broken_rules
@@ -84,36 +84,53 @@ def load_claims(
     refused: type[SpecError] = RuleError
     several = [where] if isinstance(where, Path | str) else where
     files = claim_files(list(map(Path, several)), problems)
-    configurations = Configurations()
-    loaded: list[Claim] = []
-    places: dict[str, Place] = {}
-    found: dict[Path, ClaimFile | None] = {}
+    read = _Reading(files, scale, problems)
     for real, path in files.paths.items():
         try:
             guard = about(path) if stopped is None else _apart(path, stopped)
             with guard, allowing_code(allow_code):
-                document = files.read(real)
-                if document is None:
-                    continue
-                found[real] = None
-                with _naming_code(document):
-                    file = _read(document)
-                    problems += _same_id(document, file, places)
-                    scaled = _scaled(document, file, configurations)
-                if real in files.named or _is_meant(scaled, scale):
-                    loaded.append(_at(document, scaled, scale))
-                else:
-                    found[real] = file
+                read.take(real)
         except SpecError as error:
-            found[real] = None
+            read.passed_over[real] = None
             problems += error.problems
             refused = ShapeError if isinstance(error, ShapeError) else refused
-    problems += _without_claims(files.folders, found, scale)
+    problems += _without_claims(files.folders, read.passed_over, scale)
     if problems:
         raise refused(list(dict.fromkeys(problems)))
     if passed_over is not None:
-        passed_over += (file.id for file in found.values() if file)
-    return tuple(loaded)
+        passed_over += (file.id for file in read.passed_over.values() if file)
+    return tuple(read.claims)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The claims of some files, one after another; a mistake that two share is in ``problems``.
+
+    ``passed_over`` has every claim file that was read, with what it holds where that is left out.
+    """
+
+    files: ClaimFiles
+    scale: ScaleName | None
+    problems: list[Problem]
+    claims: list[Claim] = field(default_factory=list)
+    passed_over: dict[Path, ClaimFile | None] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    configurations: Configurations = field(default_factory=Configurations)
+
+    def take(self, real: Path) -> None:
+        """The claim of a file, if it is one and is meant; SpecError for its mistakes."""
+        document = self.files.read(real)
+        if document is None:
+            return
+        self.passed_over[real] = None
+        with _naming_code(document):
+            file = _read(document)
+            self.problems += _same_id(document, file, self.places)
+            scaled = _scaled(document, file, self.configurations)
+        if real in self.files.named or _is_meant(scaled, self.scale):
+            self.claims.append(_at(document, scaled, self.scale))
+        else:
+            self.passed_over[real] = file
 
 
 @dataclass(frozen=True, slots=True)

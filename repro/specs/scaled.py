@@ -16,7 +16,7 @@ from repro.specs.arm import Arm, ArmSpec
 from repro.specs.claim import Claim, ClaimFile, ExpectationOverride, Scale, ScaleName, Seeds
 from repro.specs.configuration import Configurations
 from repro.trainers.base import Training
-from repro.trainers.table import Measurement
+from repro.trainers.table import Measurable
 
 
 def _wrong_sizes(
@@ -61,7 +61,7 @@ class ScaledClaim:
     seeds: Seeds
     arms: dict[str, ArmSpec]
     evidence: dict[str, Arm]
-    measurements: dict[str, Measurement]
+    measurements: dict[str, Measurable]
     expectations: tuple[Expectation, ...]
 
     @property

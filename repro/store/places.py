@@ -39,7 +39,7 @@ from repro.store.sealed import (
 LOCK = ".lock"
 """The file of a run that is held by whoever writes to it."""
 
-LEDGER = "looks"
+LOOKS = "looks"
 """The folder of a store that holds what was registered and looked at."""
 
 OUTPUTS = "outputs"
@@ -107,9 +107,7 @@ def check_root(root: Path) -> bool:
     if MARKER not in names:
         folders = {name for name, is_folder in names.items() if is_folder}
         ours = {
-            name
-            for name in folders
-            if name in {LEDGER, OUTPUTS, VERDICTS} or _SHARD.fullmatch(name)
+            name for name in folders if name in {LOOKS, OUTPUTS, VERDICTS} or _SHARD.fullmatch(name)
         }
         others = names.keys() - ours - {"lost+found"}
         foreign = sorted(name for name in others if not name.startswith("."))

@@ -58,7 +58,7 @@ class RunIndex:
             self._changed = True
 
     def write(self) -> None:
-        """Keep what was found."""
+        """Keep what was found, for the next plan; nothing where nothing is new."""
         if self._changed:
             kept.write(KIND, self._place, dict([*self._runs.items()][-MOST:]))
 

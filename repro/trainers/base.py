@@ -54,12 +54,19 @@ class Training(Spec):
     which is part of the identity. ``noun`` is what messages call what it trains,
     ``bounded`` which of its models have a structural bound on the rank, where any have one.
     ``located`` are fields that no document holds: they follow from the folder that it is in.
+    ``leaves_numbers``: its runs leave numbers with names, of which a claim says which it reads.
+    ``differs_by`` is in what two arms of it may differ, and what to do where they do not.
     """
 
     built_in: ClassVar[str] = ""
     noun: ClassVar[str] = "a model"
     bounded: ClassVar[str] = ""
     located: ClassVar[tuple[str, ...]] = ()
+    leaves_numbers: ClassVar[bool] = False
+    differs_by: ClassVar[tuple[str, str]] = (
+        "in model, corpus or recipe",
+        "name another configuration, or override something in '{arm}'",
+    )
 
     trainer: TrainerName | None = None
 
@@ -126,7 +133,7 @@ class Training(Spec):
         return {**document, "revisions": named} if named else document
 
     def digest(self) -> str:
-        """SHA-256 of the identity."""
+        """SHA-256 of the identity: what makes two trainings the same."""
         return digest(self.identity())
 
     def edited(self, earlier: Mapping[str, Any]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from repro.schema.base import Spec
 
@@ -29,7 +29,7 @@ class ControlOutcome(NamedTuple):
 
 
 class Control(Spec):
-    """A canary: something about a measurement whose outcome is known beforehand."""
+    """Something about a measurement whose outcome is known beforehand."""
 
     if TYPE_CHECKING:  # each has them, in the order of its keys
         kind: str
@@ -52,3 +52,15 @@ class Control(Spec):
     def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
         """What comes out; ``uncontrolled``: it cannot be made for some of its arms."""
         raise NotImplementedError
+
+
+class ControlOfDetails(Control):
+    """A control of what is measured beside values, which no table has; ``subject`` it controls."""
+
+    subject: ClassVar[str]
+
+    def without_effect(self, *, trained: bool) -> str:
+        return "" if trained else f"controls {self.subject}, and none is"
+
+    def controls(self, arm: ControlledArm) -> bool:
+        return not arm.values

@@ -82,25 +82,11 @@ class Subject:
 class MeasurementSpec(Spec):
     """What is measured, as a claim declares it, how, and all that others must know of it.
 
-    A field is part of its key in a store. ``trainers`` are those whose runs it is taken of; a
-    number without any is not measured here. ``controls`` are the kinds of canaries without which
-    no expectation may rest on it. ``readings`` are other values of it among its details, each with
-    the words that follow "at". ``logarithmic``: its values are compared by their ratio;
-    ``bounded``: the structure of a model may bound them. ``curve_words`` are those of its curves.
-    ``lies_open``: it can be read in what a run leaves, whether or not it was taken.
-    ``by_context`` names the array of a number for each context, the same for every model, and says
-    what such a context is, in the plural.
+    A field is part of its key in a store. All but ``measure`` have an answer that suits most
+    measurements, in the order of those who ask.
     """
 
-    trainers: ClassVar[tuple[str, ...]] = ()
-    controls: ClassVar[tuple[str, ...]] = ()
-    readings: ClassVar[Mapping[str, str]] = {}
-    logarithmic: ClassVar[bool] = False
-    bounded: ClassVar[bool] = False
-    lies_open: ClassVar[bool] = False
-    curve_words: ClassVar[CurveWords] = CurveWords()
-    by_context: ClassVar[tuple[str, str]] = ("", "contexts")
-    Details: ClassVar[type[Details]] = Details
+    # --- every measurement answers these ---
 
     kind: str
 
@@ -118,34 +104,25 @@ class MeasurementSpec(Spec):
         def digits(self) -> int:
             """Digits after the point that a reader sees, as in the papers."""
 
-    @property
-    def key(self) -> str:
-        """Its name inside a run: kind and the head of its digest; another in another revision."""
-        document = self.model_dump(mode="json", exclude_none=True)
-        document.update(revisions_of([self.kind]))
-        return f"{self.kind}-{digest(document)[:16]}"
+    trainers: ClassVar[tuple[str, ...]] = ()
+    """Those whose runs it is taken of; a number without any is not measured here."""
 
-    @property
-    def sources(self) -> tuple[MeasurementSpec, ...]:
-        """The measurements from which it follows by ``derive``; none: it is taken of a model."""
-        return ()
+    def measure(self, subject: Any) -> Measured:
+        """Take it of a finished run; torch is imported here, for the class loads without it."""
+        raise NotImplementedError(f"{self.kind} is not measured here")
+
+    # --- loading a claim asks ---
+
+    controls: ClassVar[tuple[str, ...]] = ()
+    """The kinds of controls without which no expectation may rest on it."""
+
+    bounded: ClassVar[bool] = False
+    """Whether the structure of a model may bound its values."""
 
     @property
     def made_of(self) -> tuple[str, ...]:
         """The names of the measurements of a claim from whose values, run by run, it follows."""
         return ()
-
-    def formula(self, measurements: Mapping[str, MeasurementSpec]) -> str:
-        """How it follows from these, by their labels; empty where it does not."""
-        return ""
-
-    def derive(self, *found: Measured) -> Measured:
-        """What follows from what its sources left in the store, given in their order."""
-        raise NotImplementedError(f"{self.kind} follows from nothing else")
-
-    def measure(self, subject: Any) -> Measured:
-        """Take it of a finished run; torch is imported here, for the class loads without it."""
-        raise NotImplementedError(f"{self.kind} is not measured here")
 
     def mistakes(self) -> Iterator[tuple[str, Words]]:
         """The key of each setting that gives it no value, and what to say of it."""
@@ -184,61 +161,7 @@ class MeasurementSpec(Spec):
         """The largest value that the structure of a model lets it have, where one is known."""
         return None
 
-    def largest(self, details: Mapping[str, Any]) -> int | None:
-        """The largest value that it could have had where it was taken, where one is known."""
-        return None
-
-    def curve(self, details: Mapping[str, Any]) -> Curve | None:
-        """What it would have been under other settings, where it has any."""
-        return None
-
-    def curve_mark(self, details: Mapping[str, Any], value: float) -> CurveMark | None:
-        """Where its ``value`` stands on the curve of its source, which left these ``details``."""
-        return None
-
-    def remarks(self, details: Mapping[str, Any]) -> Iterator[str]:
-        """What `repro measure` tells of the details below the value, a line each."""
-        yield from ()
-
-    def same_elsewhere(self, other: MeasurementSpec) -> bool:
-        """Whether ``other`` is the same but for the held-out split that it reads."""
-        return False
-
-    @property
-    def censored_at(self) -> float | None:
-        """From which value on it says only that it is as large, or larger; None where nowhere."""
-        return None
-
-    @property
-    def value_scale(self) -> ValueScale | None:
-        """The values that it can have, where they are declared."""
-        return None
-
-    @property
-    def caution(self) -> str:
-        """Why its values should be read with caution, as a sentence after its label; or nothing."""
-        return ""
-
-    def caution_under(self, name: str) -> str:
-        """As ``caution``, of a measurement that a claim has under this name."""
-        del name
-        return self.caution
-
-    def from_history(self) -> tuple[str, Callable[[float], float]] | None:
-        """The value of another epoch: its name, and how it follows from validation perplexity."""
-        return None
-
-    def least_step(self) -> float | None:
-        """The step between values that can be told apart, where it is declared."""
-        return None
-
-    def at_scatter(self, scatter: float) -> Self:
-        """Itself, with as many digits as values of this standard deviation need."""
-        return self
-
-    def lacking(self, training: Training, data: Path | None) -> str:
-        """The first thing that is wrong with what it reads below ``data``; or nothing."""
-        return ""
+    # --- planning asks ---
 
     def cost(self, training: Training) -> float:
         """Floating-point operations that it takes, roughly."""
@@ -255,6 +178,106 @@ class MeasurementSpec(Spec):
     def stored(self, training: Training) -> float:
         """Bytes of what it leaves in a store."""
         return 0.0
+
+    def lacking(self, training: Training, data: Path | None) -> str:
+        """The first thing that is wrong with what it reads below ``data``; or nothing."""
+        return ""
+
+    # --- the store asks ---
+
+    @property
+    def key(self) -> str:
+        """Its name inside a run: kind and the head of its digest; another in another revision."""
+        document = self.model_dump(mode="json", exclude_none=True)
+        document.update(revisions_of([self.kind]))
+        return f"{self.kind}-{digest(document)[:16]}"
+
+    Details: ClassVar[type[Details]] = Details
+    """The class by which its details are checked."""
+
+    lies_open: ClassVar[bool] = False
+    """Whether it can be read in what a run leaves, also where it was not taken."""
+
+    @property
+    def sources(self) -> tuple[MeasurementSpec, ...]:
+        """The measurements from which it follows by ``derive``; none: it is taken of a model."""
+        return ()
+
+    def derive(self, *found: Measured) -> Measured:
+        """What follows from what its sources left in the store, given in their order."""
+        raise NotImplementedError(f"{self.kind} follows from nothing else")
+
+    # --- judging asks ---
+
+    readings: ClassVar[Mapping[str, str]] = {}
+    """Other values of it among its details, each with the words that follow "at"."""
+
+    logarithmic: ClassVar[bool] = False
+    """Whether its values are compared by their ratio."""
+
+    @property
+    def censored_at(self) -> float | None:
+        """From which value on it says only that it is as large, or larger; None where nowhere."""
+        return None
+
+    @property
+    def value_scale(self) -> ValueScale | None:
+        """The values that it can have, where they are declared."""
+        return None
+
+    def least_step(self) -> float | None:
+        """The step between values that can be told apart, where it is declared."""
+        return None
+
+    def at_scatter(self, scatter: float) -> Self:
+        """Itself, with as many digits as values of this standard deviation need."""
+        return self
+
+    def largest(self, details: Mapping[str, Any]) -> int | None:
+        """The largest value that it could have had where it was taken, where one is known."""
+        return None
+
+    def same_elsewhere(self, other: MeasurementSpec) -> bool:
+        """Whether ``other`` is the same but for the held-out split that it reads."""
+        return False
+
+    def from_history(self) -> tuple[str, Callable[[float], float]] | None:
+        """The value of another epoch: its name, and how it follows from validation perplexity."""
+        return None
+
+    @property
+    def caution(self) -> str:
+        """Why its values should be read with caution, as a sentence after its label; or nothing."""
+        return ""
+
+    def caution_under(self, name: str) -> str:
+        """As ``caution``, of a measurement that a claim has under this name."""
+        del name
+        return self.caution
+
+    # --- reports and `repro measure` ask ---
+
+    def formula(self, measurements: Mapping[str, MeasurementSpec]) -> str:
+        """How it follows from these, by their labels; empty where it does not."""
+        return ""
+
+    curve_words: ClassVar[CurveWords] = CurveWords()
+    """The words of its curves."""
+
+    def curve(self, details: Mapping[str, Any]) -> Curve | None:
+        """What it would have been under other settings, where it has any."""
+        return None
+
+    def curve_mark(self, details: Mapping[str, Any], value: float) -> CurveMark | None:
+        """Where its ``value`` stands on the curve of its source, which left these ``details``."""
+        return None
+
+    by_context: ClassVar[tuple[str, str]] = ("", "contexts")
+    """The array of a number for each context, the same for every model; such contexts, in words."""
+
+    def remarks(self, details: Mapping[str, Any]) -> Iterator[str]:
+        """What `repro measure` tells of the details below the value, a line each."""
+        yield from ()
 
 
 class MeasurementByCode(MeasurementSpec):
@@ -428,7 +451,7 @@ class Reported(DeclaredMeasurement):
 
     def taken_of(self, training: Training) -> bool:
         """Of the runs of a program, where it says which number it is."""
-        return self.from_ is not None and training.built_in == "command"
+        return self.from_ is not None and training.leaves_numbers
 
     def measure(self, subject: LeavesNumbers) -> Measured:
         """The number that the program left."""

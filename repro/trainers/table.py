@@ -95,15 +95,14 @@ CONTROLS = (
     "repro.trainers.language_model.measurements.rank:KnownRank",
     "repro.trainers.language_model.measurements.kl_from_truth:EntropyFloor",
 )
-"""All canaries that there are; a measurement of others can name these alone."""
+"""All controls that there are; a measurement of others can name these alone."""
 
 
 if TYPE_CHECKING:
-    Canary: TypeAlias = Control
+    AnyControl: TypeAlias = Control
     Measurable: TypeAlias = MeasurementSpec
-    Measurement: TypeAlias = MeasurementSpec
 else:
-    Canary = Annotated[
+    AnyControl = Annotated[
         Union[tuple(map(load_object, CONTROLS))],  # noqa: UP007
         Field(discriminator="kind"),
     ]
@@ -114,7 +113,6 @@ else:
         MeasurementByCode,
         MEASUREMENTS.has,
     )
-    Measurement = Measurable
 
 
 def measurement_of_others(name: str) -> tuple[str, type[MeasurementByCode]]:

@@ -21,7 +21,9 @@ from typing import (
     NamedTuple,
     Protocol,
     TypeAlias,
+    TypedDict,
     TypeVar,
+    Unpack,
 )
 
 from repro.machine import forget_peak_memory, package_version, peak_memory, processor
@@ -113,6 +115,18 @@ class Finished:
     place: Path | None = None
 
 
+class How(TypedDict):
+    """How runs are trained: ``together`` is as one model, and ``progress`` is told where each is.
+
+    Each run has a folder for what it is to be taken up from after a stop.
+    """
+
+    device: Device
+    folders: Sequence[Path]
+    progress: Report
+    together: bool
+
+
 class NamesCode(Protocol):
     """A part of a configuration that is code from outside repro."""
 
@@ -157,24 +171,29 @@ S = TypeVar("S", bound=Training)
 
 
 class Trainer(ABC, Generic[S]):
-    """One way of training. ``Spec`` is what a configuration for it holds."""
+    """One way of training. ``Spec`` is what a configuration for it holds.
+
+    Two methods are abstract. The others have an answer that suits most trainers, in the order of
+    those who ask.
+    """
+
+    # --- every trainer answers these ---
 
     Spec: type[S]
 
-    package: ClassVar[Package | None] = None
-    """What it trains with, where judging does without."""
+    @abstractmethod
+    def train(
+        self, batch: Sequence[RunSpec], corpus: Any, **how: Unpack[How]
+    ) -> Sequence[Finished]:
+        """Train runs of one configuration; ``corpus`` is what ``load`` gave."""
 
-    tells_progress: ClassVar[bool] = True
-    """Whether a run says how far it is."""
+    @abstractmethod
+    def measurer(
+        self, finished: Finished, corpus: Any, device: Device
+    ) -> Callable[[MeasurementSpec], Measured]:
+        """What takes the measurements of a run that is stored."""
 
-    cost_is_time: ClassVar[bool] = False
-    """Whether ``cost`` is a stated time, the same on any device, and no count of operations."""
-
-    own_gpus: ClassVar[bool] = False
-    """Whether each run takes GPUs that no other has, so that several may run beside each other."""
-
-    software: ClassVar[tuple[str, ...]] = ("numpy", "scipy", "torch")
-    """Packages on whose releases the numbers of a run depend, and with them on Python's."""
+    # --- loading a claim asks ---
 
     def recognises(self, document: dict[str, Any]) -> bool:
         """Whether a configuration that names no trainer is for this one."""
@@ -196,49 +215,29 @@ class Trainer(ABC, Generic[S]):
         """Settings that change no number."""
         yield from ()
 
-    def comparable(self, spec: S) -> Mapping[str, Any]:
-        """What arms may be declared to have the same, as far as it is known of them."""
+    def others_code(self, spec: S) -> Mapping[str, NamesCode]:
+        """What training imports of others beside this trainer, by its dotted path."""
         return {}
 
-    def effort(self, spec: S) -> Effort | None:
-        """What a search spends on a run; None where settings cannot be ranked by their history."""
-        return None
+    # --- planning asks ---
+
+    cost_is_time: ClassVar[bool] = False
+    """Whether ``cost`` is a stated time, the same on any device, and no count of operations."""
+
+    own_gpus: ClassVar[bool] = False
+    """Whether each run takes GPUs that no other has, so that several may run beside each other."""
 
     def cost(self, spec: S, measurements: Sequence[MeasurementSpec]) -> Cost:
         """What a run costs from nothing. Good for an order and for an ETA, for nothing finer."""
         return Cost(FLOPS_PER_CORE, measuring_costs(spec, measurements))
 
-    def memory(self, spec: S, measurements: Sequence[MeasurementSpec]) -> float:
-        """Bytes that a process needs for a run, roughly, on the generous side."""
-        return PROCESS_MEMORY
-
     def gpus(self, spec: S, device: Device) -> int:
         """How many GPUs a run occupies."""
         return int(device == "cuda")
 
-    def resumes(self, spec: S) -> bool:
-        """Whether a run that was cut off goes on from where it was, and not from its beginning."""
-        return True
-
     def device(self, spec: S, offered: Device) -> Device:
         """Where a run is trained, of what is offered."""
         return offered
-
-    def unfit_checkpoint(self, run: RunSpec, content: bytes) -> str:
-        """Why a file from elsewhere is not a checkpoint of a run; empty where it is."""
-        return "is of a trainer whose checkpoints do not move"
-
-    def forget_peak(self, device: Device) -> None:
-        """Let the peak of memory be that from now on."""
-        forget_peak_memory()
-
-    def peak(self, device: Device) -> int:
-        """Bytes that training held at most since then; 0 where that is not known."""
-        return peak_memory() if device == "cpu" else 0
-
-    def disk(self, spec: S) -> float:
-        """Bytes of the weights that a run leaves."""
-        return 0.0
 
     def batched(self, spec: S) -> bool:
         """Whether several replicates may be trained as one model."""
@@ -248,6 +247,10 @@ class Trainer(ABC, Generic[S]):
         """Cores that one run keeps busy."""
         return 1
 
+    def memory(self, spec: S, measurements: Sequence[MeasurementSpec]) -> float:
+        """Bytes that a process needs for a run, roughly, on the generous side."""
+        return PROCESS_MEMORY
+
     def process_memory(self, spec: S, device: Device) -> float:
         """Bytes that a process needs to train, apart from what each replicate needs."""
         return PROCESS_MEMORY
@@ -256,29 +259,30 @@ class Trainer(ABC, Generic[S]):
         """Bytes that one more replicate needs while it is trained, roughly, generously."""
         return 0.0
 
-    def reads(self, spec: S) -> Hashable:
-        """What training reads: where it is not there for one run, it is for none that reads it."""
-        return spec.digest()
+    def disk(self, spec: S) -> float:
+        """Bytes of the weights that a run leaves."""
+        return 0.0
 
-    def lacking(self, spec: S, data: Path | None) -> str:
-        """The first thing that is wrong with what training reads below ``data``; or nothing."""
-        return ""
+    def resumes(self, spec: S) -> bool:
+        """Whether a run that was cut off goes on from where it was, and not from its beginning."""
+        return True
+
+    # --- asked before anything is trained ---
+
+    package: ClassVar[Package | None] = None
+    """What it trains with, where judging does without."""
 
     def uninstalled(self, spec: S) -> str:
         """What a machine that trains has to have installed, and this one has not; or nothing."""
         return ""
 
-    def describes(self, folder: Path) -> bool:
-        """Whether a folder holds a corpus that it reads."""
-        return False
+    def lacking(self, spec: S, data: Path | None) -> str:
+        """The first thing that is wrong with what training reads below ``data``; or nothing."""
+        return ""
 
-    def describe(self, folder: Path, *, unit: str, last: str) -> dict[str, Any]:
-        """What a configuration says of the corpus in a folder; DataError where there is none."""
-        raise NotImplementedError
-
-    def others_code(self, spec: S) -> Mapping[str, NamesCode]:
-        """What training imports of others beside this trainer, by its dotted path."""
-        return {}
+    def reads(self, spec: S) -> Hashable:
+        """What training reads: where it is not there for one run, it is for none that reads it."""
+        return spec.digest()
 
     def changed_here(self, spec: S) -> str:
         """What here is another version than ``spec`` says, such as a file of a program; or nothing.
@@ -293,6 +297,14 @@ class Trainer(ABC, Generic[S]):
     def try_out(self, spec: S) -> None:
         """Try before any training what only imported code can tell: DataError if it is wrong."""
 
+    # --- running asks ---
+
+    tells_progress: ClassVar[bool] = True
+    """Whether a run says how far it is."""
+
+    software: ClassVar[tuple[str, ...]] = ("numpy", "scipy", "torch")
+    """Packages on whose releases the numbers of a run depend, and with them on Python's."""
+
     @contextmanager
     def numerics(self, device: Device) -> Iterator[Facts]:
         """Compute reproducibly inside, as before outside; gives the facts for the provenance."""
@@ -302,22 +314,15 @@ class Trainer(ABC, Generic[S]):
         """Read what training and measuring need; DataError if it is not what it should be."""
         return None
 
-    @abstractmethod
-    def train(
-        self,
-        batch: Sequence[RunSpec],
-        corpus: Any,
-        *,
-        device: Device,
-        folders: Sequence[Path],
-        progress: Report,
-        together: bool,
-    ) -> Sequence[Finished]:
-        """Train runs of one configuration, as one model if they are to be ``together``.
+    def forget_peak(self, device: Device) -> None:
+        """Let the peak of memory be that from now on."""
+        forget_peak_memory()
 
-        ``corpus`` is what ``load`` gave. Each run has a folder for what it is to be taken up from
-        after a stop.
-        """
+    def peak(self, device: Device) -> int:
+        """Bytes that training held at most since then; 0 where that is not known."""
+        return peak_memory() if device == "cpu" else 0
+
+    # --- runs that are read from what a program left ---
 
     def source(self, run: RunSpec) -> Keyed | None:
         """What a run is read from, if that is recorded apart from what is read of it.
@@ -337,11 +342,27 @@ class Trainer(ABC, Generic[S]):
         """What says how a run is read: where one cannot be, no other with the same can."""
         return spec.digest()
 
-    @abstractmethod
-    def measurer(
-        self, finished: Finished, corpus: Any, device: Device
-    ) -> Callable[[MeasurementSpec], Measured]:
-        """What takes the measurements of a run that is stored."""
+    # --- judging and single commands ask ---
+
+    def comparable(self, spec: S) -> Mapping[str, Any]:
+        """What arms may be declared to have the same, as far as it is known of them."""
+        return {}
+
+    def describes(self, folder: Path) -> bool:
+        """Whether a folder holds a corpus that it reads."""
+        return False
+
+    def describe(self, folder: Path, *, unit: str, last: str) -> dict[str, Any]:
+        """What a configuration says of the corpus in a folder; DataError where there is none."""
+        raise NotImplementedError
+
+    def effort(self, spec: S) -> Effort | None:
+        """What a search spends on a run; None where settings cannot be ranked by their history."""
+        return None
+
+    def unfit_checkpoint(self, run: RunSpec, content: bytes) -> str:
+        """Why a file from elsewhere is not a checkpoint of a run; empty where it is."""
+        return "is of a trainer whose checkpoints do not move"
 
 
 def facts(

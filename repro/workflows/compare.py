@@ -203,13 +203,15 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
         "and judge results that nobody has seen: `repro verify` with this file.",
     )
     place = Path(os.path.relpath(comparison.out))
+    apart = comparison.against or comparison.within
+    baseline = [*results.runs][1] if apart else comparison.baseline
     return results, drafts_of(
         results,
         DraftOptions(
             better_of(comparison.better, comparison.level),
             comparison.by,
             comparison.why or WHY,
-            _baseline(comparison, results),
+            baseline,
             own="; ".join([WRITTEN_FROM_RESULTS, *_doubts(results)])[:OWN],
             head=head,
             out=comparison.out,
@@ -277,10 +279,6 @@ def _no_record(path: Path) -> ClaimError:
     advice = "leave it out, or hold a folder of logs against a limit: --at-most, --at-least"
     expected = "a folder of logs, and a limit"
     return refused(path, "--step is for the logs of a record", expected, advice)
-
-
-def _baseline(comparison: CompareOptions, results: FoundResults) -> str:
-    return [*results.runs][1] if comparison.against or comparison.within else comparison.baseline
 
 
 def _bad_side(comparison: CompareOptions) -> Literal["", "both", "higher", "lower"]:

@@ -15,7 +15,7 @@ from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_every_night, with_seeds_so_far
 from repro.running.plan import merged
 from repro.specs.claim import Claim
-from repro.store.places import LEDGER
+from repro.store.places import LOOKS
 from repro.store.run_store import OutputStore, RunStore, copy_run
 from repro.store.sealed import MARKER, exists, is_folder, make_folder, noting_damage
 from repro.store.unfinished import (
@@ -59,14 +59,14 @@ class Exported:
 def check_runs(store: RunStore, claims: Sequence[Claim] = ()) -> Checked:
     """Read all evidence, weights and spectra too, of every run, or of those that claims use.
 
-    Their ledgers, and what programs left for them, are read as well. StoreUnreachableError when
+    Their logs, and what programs left for them, are read as well. StoreUnreachableError when
     the store is out of reach.
     """
     read = unfinished = 0
     damages: list[str] = []
     for claim_id, scale in _ledgers(store, claims):
         with noting_damage(damages):
-            ClaimLog(store.root / LEDGER, claim_id, scale).read()
+            ClaimLog(store.root / LOOKS, claim_id, scale).read()
     for key in _chosen(store, claims):
         with noting_damage(damages):
             if store.committed(key):
@@ -94,7 +94,7 @@ def export_runs(
     weights: bool = True,
     done: str = "exported",
 ) -> Exported:
-    """Copy every run, or those that claims use at their scales, with the ledgers of the claims.
+    """Copy every run, or those that claims use at their scales, with the logs of the claims.
 
     ``to`` is a folder that is new or empty, or a store; what is there stays as it is. What
     programs left is not copied, as runs are judged without it. Without
@@ -106,7 +106,7 @@ def export_runs(
         raise StoreUnreachableError(f"{to}: is the store itself\n  to do: give another folder")
     target.prepare()
     for claim_id, scale in _ledgers(store, claims):  # first: another history refuses all
-        ClaimLog(store.root / LEDGER, claim_id, scale).copy_to(target.root / LEDGER)
+        ClaimLog(store.root / LOOKS, claim_id, scale).copy_to(target.root / LOOKS)
     copied: dict[str, bool] = {}
     damages: list[str] = []
     unfinished = 0
@@ -223,9 +223,9 @@ def _runs(store: RunStore, claims: Sequence[Claim]) -> list[PlannedRun]:
 
 
 def _ledgers(store: RunStore, claims: Sequence[Claim]) -> list[tuple[str, str]]:
-    """Claim and scale of each ledger that is meant."""
+    """Claim and scale of each log that is meant."""
     if claims:
         return [(claim.id, claim.scale) for claim in claims]
-    place = store.root / LEDGER
+    place = store.root / LOOKS
     files = sorted(place.glob("*/*.jsonl")) if is_folder(place) else []
     return [(path.parent.name, path.stem) for path in files]

@@ -141,6 +141,6 @@ def _arm_of(claim: Claim, planned: PlannedRun) -> str:
 
 def _left(planned: PlannedRun, options: RunOptions) -> list[Row]:
     """The numbers that a program left, under the names by which `from` asks for them."""
-    if planned.run.training.built_in != "command":
+    if not planned.run.training.leaves_numbers:
         return []
     return list(LeftByProgram(options.store.files(planned.run.key)).rows)

@@ -95,6 +95,9 @@ def test_luck_gives_one_above_the_limit_in_few_loops() -> None:
         ("", "it has no rows"),
         ("commit\tval_bpb\tstatus\na\t1.3\tkeep\nb\t1,2\tkeep\n", "'1,2' was kept, and is not"),
         ("commit\tval_bpb\tstatus\na\t1.3\tkeep\nb\t1.2\tkept!\n", "some experiments is kept!"),
+        ("commit\tval_bpb\tstatus\n\na\t1.3\tkeep\n \nb\tx\tkeep\n", "row 5: 'x' was kept"),
+        ("commit\tval_bpb\tstatus\n\n\nabc\t1.2\n", "row 4 has 2 cells, and the header 3"),
+        ('id,val_bpb,status\n\na,1.3,keep\n"b,1.2,keep\n', "row 4: a quote inside a cell, or one"),
     ],
 )
 def test_a_log_that_says_too_little_is_refused(log: str, words: str) -> None:
@@ -138,3 +141,19 @@ def test_a_value_of_zero_is_one_where_it_was_kept() -> None:
     """Of an error that reached 0 the rest are read as they stand."""
     Path("results.tsv").write_text("id\terr\tstatus\na\t2\tkeep\nb\t0\tkeep\nc\t0\tdiscard\n")
     assert [each.value for each in read_loop(Path("results.tsv"), "err")] == [2, 0, 0]
+
+
+@pytest.mark.parametrize("separator", ["\t", ","])
+def test_rows_of_a_log_are_numbered_as_its_lines_are(separator: str) -> None:
+    rows = ("val_bpb status", "", "2 keep", "  ", "1 keep", "")
+    Path("results.log").write_text(
+        "\n".join(rows).replace(" ", separator).replace(separator * 2, "")
+    )
+    assert [each.name for each in read_loop(Path("results.log"), "val_bpb")] == ["3", "5"]
+
+
+def test_quotes_in_a_csv_log_belong_to_its_cells() -> None:
+    """A comma inside them separates nothing, and two of them are one."""
+    rows = 'id,loss,status,why\na,2,keep,"more, ""better"""\nb,1,discard,\n'
+    Path("results.csv").write_text(rows)
+    assert [each.value for each in read_loop(Path("results.csv"), "loss")] == [2, 1]

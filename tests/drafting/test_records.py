@@ -191,7 +191,7 @@ def test_the_step_that_counts_tells_programs_apart() -> None:
     result = repro("compare", "fa3", "--at-most", 3.28, "--step", 1670)
     doubt = "not one program: the logs hold 2 different sources (6 + 1 logs)"
     assert doubt in said(result)
-    assert doubt in document("fa3_at_most").claim.source.own
+    assert doubt in str(document("fa3_at_most").claim.source)
     assert doubt in Path("reports/fa3_at_most/declared/report.html").read_text()
 
 

@@ -56,14 +56,14 @@ def test_two_nights_and_a_day(tmp_path: Path) -> None:
     assert seeds(second) == list(range(5 if more else 4))
     assert seeds(control) == [5003, 5004, 5005]
     assert control["control"]["nights"] == 2
-    ledger = (tmp_path / "store" / "looks" / "tiny_nightly" / "quick.jsonl").read_bytes()
-    assert ledger.count(b'"kind":"look"') == 1 + more
+    log = (tmp_path / "store" / "looks" / "tiny_nightly" / "quick.jsonl").read_bytes()
+    assert log.count(b'"kind":"look"') == 1 + more
     again, day, by_day = night(tmp_path)
     assert again == status
     assert day["verdict"] == second["verdict"]
     assert seeds(by_day) == seeds(control)
     kept = tmp_path / "store" / "looks" / "tiny_nightly" / "quick.jsonl"
-    assert kept.read_bytes() == ledger
+    assert kept.read_bytes() == log
 
 
 def test_a_design_that_cannot_decide_trains_nothing(tmp_path: Path) -> None:

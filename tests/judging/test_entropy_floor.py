@@ -42,10 +42,10 @@ def judged(root: Path, distances: dict[str, float], excess: float | None = None)
 
 def test_the_report_states_the_floor_of_the_language(tmp_path: Path) -> None:
     document = judged(tmp_path, {"mos": 0.6, "matched": 0.8})
-    (canary,) = document.canaries
-    assert canary.state == "passed"
-    assert canary.expected == "perplexity 18.22 at least, 18.14 on these words"
-    assert canary.measured == "MoS (K=4) 33.05 to 33.19; Softmax of equal size 40.37 to 40.53"
+    (control,) = document.canaries
+    assert control.state == "passed"
+    assert control.expected == "perplexity 18.22 at least, 18.14 on these words"
+    assert control.measured == "MoS (K=4) 33.05 to 33.19; Softmax of equal size 40.37 to 40.53"
     assert (document.verdict.validity, document.verdict.conclusion) == ("VALID", "CONFIRMED")
 
 
@@ -59,5 +59,5 @@ def test_no_expectation_rests_on_a_distance_without_its_floor(tmp_path: Path) ->
     text = FILE.read_text(encoding="utf-8").replace("kind: entropy_floor", "kind: known_rank")
     path = tmp_path / FILE.name
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(SpecError, match="no canary of kind entropy_floor"):
+    with pytest.raises(SpecError, match="no control of kind entropy_floor"):
         load_claim(path, "quick")

@@ -15,7 +15,7 @@ from repro.registry.claim_log import Entry, Seen
 from repro.registry.registry import Registry
 from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
 from repro.specs.claim import Claim, Seeds
-from repro.store.places import LEDGER
+from repro.store.places import LOOKS
 from tests.judging.nights import Nights, shipped
 from tests.registry.made import read, record
 from tests.test_controls import control
@@ -42,7 +42,7 @@ def numbers(document: Document) -> list[int]:
 
 def lines(nights: Nights, of: Claim) -> int:
     """How many looks are on record."""
-    return len(read(nights.store.root / LEDGER, of.id, of.scale).processes[of.digest()])
+    return len(read(nights.store.root / LOOKS, of.id, of.scale).processes[of.digest()])
 
 
 def look(nights: Nights, of: Claim, blocks: Sequence[int], version: str) -> None:
@@ -53,7 +53,7 @@ def look(nights: Nights, of: Claim, blocks: Sequence[int], version: str) -> None
         for name, arm in of.arms.items()
     }
     entry = Entry(of.digest(), values, {}, "INCONCLUSIVE", version)
-    record(nights.store.root / LEDGER, entry, of.id, of.scale)
+    record(nights.store.root / LOOKS, entry, of.id, of.scale)
 
 
 def due(nights: Nights, of: Claim) -> tuple[Claim, Claim]:
@@ -114,7 +114,7 @@ def test_a_difference_that_is_found_later_is_in_no_night_so_far(tmp_path: Path) 
 
 
 def test_a_block_that_was_skipped_once_is_not_counted(tmp_path: Path) -> None:
-    """A ledger with blocks 0, 0 and 2 holds two nights; the last is 2 and the next is 3."""
+    """A log with blocks 0, 0 and 2 holds two nights; the last is 2 and the next is 3."""
     nights, of = control(tmp_path, 4)
     for version, blocks in (("0.1.0", [0]), ("0.2.0", [0]), ("0.2.0", [0, 2])):
         look(nights, of, blocks, version)

@@ -36,7 +36,7 @@ def ranks(of: Claim | None = None, **changes: Sequence[float]) -> Document:
     return check_claim(of, own(of, {**RANKS, **changes}))
 
 
-def canary_flags(document: Document) -> list[str]:
+def control_flags(document: Document) -> list[str]:
     """What the flags say about controls."""
     return [flag.text for flag in document.verdict.flags if flag.kind == "canary"]
 
@@ -47,7 +47,7 @@ def test_a_users_own_ranks_confirm_the_rank_claim() -> None:
     assert document.verdict.validity == "VALID"
     assert document.verdict.conclusion == "CONFIRMED"
     assert [one.state for one in document.canaries] == ["passed", "missing"]
-    said = canary_flags(document)
+    said = control_flags(document)
     assert len(said) == 3
     assert all("not controlled for" in one and MINE in one for one in said)
     assert {flag.kind for flag in document.verdict.flags} == {"canary"}
@@ -63,7 +63,7 @@ def test_a_users_own_rank_above_the_bound_is_invalid() -> None:
 def test_a_users_own_rank_below_the_bound_is_a_flag() -> None:
     """A low rank is flagged as it is for runs."""
     assert any(
-        "measured" in one and "lower than" in one for one in canary_flags(ranks(moc=[33] * 5))
+        "measured" in one and "lower than" in one for one in control_flags(ranks(moc=[33] * 5))
     )
 
 
@@ -78,7 +78,7 @@ def test_a_table_without_the_arms_configuration_cannot_be_bounded() -> None:
     document = ranks(of.model_copy(update={"arms": bare, "comparable": comparable}))
     assert document.verdict.validity == "VALID"
     assert [one.state for one in document.canaries] == ["missing", "missing"]
-    assert len(canary_flags(document)) == 5
+    assert len(control_flags(document)) == 5
     assert {arm.parameters for arm in document.arms} == {None}
 
 

@@ -1,4 +1,4 @@
-"""Looks made by hand, and where their ledger lies."""
+"""Looks made by hand, and where their log lies."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def entry(values=VALUES, digest=FIRST, conclusion="INCONCLUSIVE", **other) -> En
 
 
 def file(place: Path) -> Path:
-    """The file of the ledger."""
+    """The file of the log."""
     return place / CLAIM / f"{SCALE}.jsonl"
 
 
@@ -55,7 +55,7 @@ def register(place: Path, claim_id: str, scale: str, digest: str, fields) -> Non
 
 
 def read(place: Path, claim_id: str, scale: str) -> AuditLog:
-    """All entries of a ledger."""
+    """All entries of a log."""
     return ClaimLog(place, claim_id, scale).read()
 
 
@@ -65,5 +65,5 @@ def history(place: Path, claim_id: str, scale: str, digest: str) -> History:
 
 
 def registrations(place: Path, claim_id: str, scale: str) -> tuple[RegistrationVersion, ...]:
-    """Every registration of a ledger."""
+    """Every registration of a log."""
     return ClaimLog(place, claim_id, scale).registrations()

@@ -1,4 +1,4 @@
-"""The ledger of looks: what was seen and concluded, under which fields, in order and for good."""
+"""The log of looks: what was seen and concluded, under which fields, in order and for good."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_looks_at_once_are_all_kept(tmp_path):
 
 def test_a_line_is_plain_json(tmp_path):
     """
-    Anybody can read the ledger: one JSON object a line, with the replicates looked at.
+    Anybody can read the log: one JSON object a line, with the replicates looked at.
     """
     record(tmp_path, entry())
     line = json.loads(file(tmp_path).read_text())

@@ -1,4 +1,4 @@
-"""Ledgers of looks that were torn, edited, redirected or cut short: named, and left as they are."""
+"""Logs of looks that were torn, edited, redirected or cut short: named, and left as they are."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_torn_line_is_kept_reported_and_passed_over(tmp_path, cut):
 
 def test_two_torn_lines_are_no_obstacle(tmp_path):
     """
-    A crash while writing after a crash leaves two torn lines, and the ledger goes on.
+    A crash while writing after a crash leaves two torn lines, and the log goes on.
     """
     record(tmp_path, entry())
     with file(tmp_path).open("ab") as stream:
@@ -105,9 +105,9 @@ def test_no_name_leads_out_of_the_folder(tmp_path, name):
     """
     place = tmp_path / "looks"
     for names in ((name, SCALE), (CLAIM, name)):
-        with pytest.raises(StoreError, match="cannot name a ledger"):
+        with pytest.raises(StoreError, match="cannot name a log"):
             read(place, *names)
-        with pytest.raises(StoreError, match="cannot name a ledger"):
+        with pytest.raises(StoreError, match="cannot name a log"):
             record(place, entry(), *names)
     with pytest.raises(StoreError, match="is no digest"):
         record(place, entry(digest="../" + FIRST))

@@ -16,9 +16,9 @@ from repro.results.pattern_rows import PatternRows
 from repro.results.series import Row
 from repro.specs.load import load_claim
 from repro.trainers.command.one_run import finished
-from repro.trainers.command.read_run import read
 from repro.trainers.command.results import rows_of
 from repro.trainers.command.spec import Results
+from repro.trainers.command.trainer import read_run as read
 from tests.evidence.test_imports import files, refused, written
 from tests.trainers.command.toy import CLAIM
 

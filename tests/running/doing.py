@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from repro.running.grouping import Task
-from repro.running.worker import Ledger, Outcome, run_task
+from repro.running.worker import Outcome, RunLog, run_task
 from repro.store.run_store import RunStore
 from repro.trainers.run import PlannedRun
 
@@ -32,14 +32,14 @@ def forbid_training(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def cut_off(monkeypatch: pytest.MonkeyPatch, where: Callable[[Any], bool]) -> Iterator[None]:
     """Ctrl-C where training comes to a state of which this holds; it must come to one."""
-    real = Ledger.training
+    real = RunLog.training
 
-    def training(self: Ledger, state: Any) -> None:
+    def training(self: RunLog, state: Any) -> None:
         if where(state):
             raise KeyboardInterrupt
         real(self, state)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "training", training)
+        patch.setattr(RunLog, "training", training)
         with pytest.raises(KeyboardInterrupt):
             yield

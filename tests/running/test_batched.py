@@ -11,7 +11,7 @@ from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
 from repro.running.grouping import Task
 from repro.running.progress import Reporter, Snapshot, Tracker
-from repro.running.worker import Ledger, run_task
+from repro.running.worker import RunLog, run_task
 from repro.store.run_store import RunStore
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of
 from tests.running.tiny import TEST, TRAIN, tiny_plan
@@ -99,14 +99,14 @@ def test_every_run_of_a_batch_is_shown(store: RunStore, monkeypatch: pytest.Monk
     tracker = Tracker(store, plan, lambda: 0.0)
     monkeypatch.setattr("repro.running.worker.INTERVAL", 0.0)
     seen: list[Snapshot] = []
-    real = Ledger.training
+    real = RunLog.training
 
-    def training(self: Ledger, state: Any) -> None:
+    def training(self: RunLog, state: Any) -> None:
         real(self, state)
         if state.epoch == 2 and state.step == 2 and state.run_key == plan[2].run.key:
             seen.append(tracker.snapshot())
 
-    monkeypatch.setattr(Ledger, "training", training)
+    monkeypatch.setattr(RunLog, "training", training)
     journal = Journal()
     execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"), report=journal)
     assert [running.doing for running in seen[0].running] == ["epoch 2/2"] * 3

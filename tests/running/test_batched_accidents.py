@@ -13,7 +13,7 @@ from repro.running.engine import RunOptions
 from repro.running.execute import execute
 from repro.running.grouping import Task
 from repro.running.pool import WorkerLostError
-from repro.running.worker import Ledger, Outcome, run_task
+from repro.running.worker import Outcome, RunLog, run_task
 from repro.store.run_store import RunStore
 from tests.running.doing import cut_off, statuses
 from tests.running.replicates import TOLERANCE, assert_close, plan_of, together, training_of
@@ -59,14 +59,14 @@ def test_what_is_committed_is_not_trained_again(
             raise MemoryError("no room for the weights")
         return real(self, run, **kwargs)
 
-    real_begin = Ledger.begin_training
+    real_begin = RunLog.begin_training
 
-    def begin_training(self: Ledger) -> None:
+    def begin_training(self: RunLog) -> None:
         begun.append(self._key)
         real_begin(self)
 
     monkeypatch.setattr(RunStore, "put_run", put_run)
-    monkeypatch.setattr(Ledger, "begin_training", begin_training)
+    monkeypatch.setattr(RunLog, "begin_training", begin_training)
     done = execute(plan, RunOptions(store, engine="batched", workers=1, device="cpu"))
     assert [failure.key for failure in done.failed] == [guilty]
     assert sorted(done.trained) == sorted(each.run.key for each in plan if each != plan[2])
@@ -177,13 +177,13 @@ def test_members_at_different_epochs_go_on_together(
         together(store, plan[0])
     with cut_off(monkeypatch, lambda state: state.epoch == 4):
         together(store, plan[2])
-    begun, real = dict[str, int](), Ledger.training
+    begun, real = dict[str, int](), RunLog.training
 
-    def training(self: Ledger, state: Any) -> None:
+    def training(self: RunLog, state: Any) -> None:
         begun.setdefault(state.run_key, state.epoch)
         real(self, state)
 
-    monkeypatch.setattr(Ledger, "training", training)
+    monkeypatch.setattr(RunLog, "training", training)
     assert statuses(together(store, *plan)) == ["trained"] * 3
     assert [begun[planned.run.key] for planned in plan] == [2, 1, 4]
     assert_close(store, whole, plan, TOLERANCE["float64"])

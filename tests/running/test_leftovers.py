@@ -10,7 +10,7 @@ import pytest
 from repro.running.engine import RunOptions, SerialEngine
 from repro.running.execute import execute
 from repro.running.grouping import Task
-from repro.running.worker import Ledger, Outcome
+from repro.running.worker import Outcome, RunLog
 from repro.store.run_store import RunStore
 from repro.trainers.devices import numerics
 from repro.trainers.run import PlannedRun
@@ -81,15 +81,15 @@ def test_every_session_says_where_it_trained(
 ) -> None:
     """A run that went on elsewhere names both machines, and from which epoch each trained."""
     planned = PlannedRun(run=tiny_run(epochs=4), measurements=(TEST,))
-    real = Ledger.training
+    real = RunLog.training
 
-    def training(self: Ledger, state: Any) -> None:
+    def training(self: RunLog, state: Any) -> None:
         real(self, state)
         if state.epoch == 3:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "training", training)
+        patch.setattr(RunLog, "training", training)
         patch.setattr("platform.node", lambda: "first")
         with pytest.raises(KeyboardInterrupt):
             do(store, planned)

@@ -109,7 +109,7 @@ def test_an_interrupted_run_goes_on(
     store: RunStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Cut off after an epoch and done again, it ends with the same bits, in two sessions."""
-    from repro.running.worker import Ledger
+    from repro.running.worker import RunLog
 
     planned = PlannedRun(run=tiny_run(epochs=4), measurements=(TEST, TRAIN))
     key, whole = planned.run.key, RunStore(tmp_path / "whole")
@@ -125,7 +125,7 @@ def test_an_interrupted_run_goes_on(
     assert store.state(key) == "started"
     assert epochs[0] == 1
     epochs.clear()
-    monkeypatch.setattr(Ledger, "training", lambda _, state: epochs.append(state.epoch))
+    monkeypatch.setattr(RunLog, "training", lambda _, state: epochs.append(state.epoch))
     assert statuses(do(store, planned)) == ["trained"]
     assert min(epochs) == 3
     for name in ("record.json", "history.jsonl", "model.safetensors"):

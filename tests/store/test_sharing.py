@@ -16,7 +16,7 @@ import pytest
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.store import places
-from repro.store.places import LEDGER, confirm_root
+from repro.store.places import LOOKS, confirm_root
 from repro.store.run_store import RunStore
 from repro.store.sealed import MARKER, read_sealed, seal
 from tests.registry.made import CLAIM, FIELDS, FIRST, SCALE, register, registrations
@@ -54,14 +54,14 @@ def modes(root: Path, umask: str) -> set[tuple[str, int]]:
     ("umask", "file", "folder"), [("002", 0o664, 0o775), ("077", 0o600, 0o700)]
 )
 def test_the_umask_says_who_may_write(tmp_path: Path, umask: str, file: int, folder: int) -> None:
-    """Records, locks and ledgers: with umask 002 a group shares a store, with 077 nobody does."""
+    """Records, locks and logs: with umask 002 a group shares a store, with 077 nobody does."""
     assert modes(tmp_path / "store", umask) == {("file", file), ("folder", folder)}
 
 
 def test_a_marker_that_was_removed_is_made_again_beside_the_ledger(tmp_path: Path) -> None:
-    """The folder of the ledger is the store's own; runs and registrations stay as they were."""
+    """The folder of the log is the store's own; runs and registrations stay as they were."""
     store = fill(RunStore(tmp_path / "store"))
-    register(store.root / LEDGER, CLAIM, SCALE, FIRST, FIELDS)
+    register(store.root / LOOKS, CLAIM, SCALE, FIRST, FIELDS)
     marker = store.root / MARKER
     data = bytearray(marker.read_bytes())
     data[data.index(b"id") + 8] ^= 1
@@ -74,15 +74,15 @@ def test_a_marker_that_was_removed_is_made_again_beside_the_ledger(tmp_path: Pat
     assert again.state(RUN.key) == "finished"
     again.put_progress(RUN.key, {})
     assert read_sealed(marker) is not None
-    assert len(registrations(store.root / LEDGER, CLAIM, SCALE)) == 1
+    assert len(registrations(store.root / LOOKS, CLAIM, SCALE)) == 1
 
 
 def test_a_store_with_nothing_but_a_ledger_is_one(tmp_path: Path) -> None:
     """A claim may be registered before its first run."""
-    (tmp_path / LEDGER).mkdir()
+    (tmp_path / LOOKS).mkdir()
     assert put_run(RunStore(tmp_path))
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / LEDGER).write_text("a file, which is somebody's")
+    (tmp_path / "other" / LOOKS).write_text("a file, which is somebody's")
     with pytest.raises(StoreUnreachableError, match="it holds 'looks'"):
         put_run(RunStore(tmp_path / "other"))
 

@@ -16,7 +16,7 @@ import torch
 from repro.digest import digest
 from repro.errors import ReproError, StoreError
 from repro.running import worker
-from repro.running.worker import Ledger
+from repro.running.worker import RunLog
 from repro.store import unfinished as parts
 from repro.store.run_store import RunStore
 from repro.store.sealed import seal
@@ -388,16 +388,16 @@ def test_more_than_memory_holds_is_not_read(
         import_runs(RunStore(tmp_path / "other"), folder)
 
 
-def session(store: RunStore, host: str, epoch: int, clock: list[float]) -> Ledger:
+def session(store: RunStore, host: str, epoch: int, clock: list[float]) -> RunLog:
     """What a worker on this machine writes in 100 s of a session that begins with an epoch."""
     facts: Facts = {"software": {"torch": "2.9"}, "machine": {"host": host}}
-    ledger = Ledger(store, PlannedRun(run=RUN, measurements=()), facts)
-    ledger.begin_training()
+    log = RunLog(store, PlannedRun(run=RUN, measurements=()), facts)
+    log.begin_training()
     for _ in range(2):
-        ledger.training(Progress(RUN.key, epoch, 4, 1, 9, 12, 400, "train"))
+        log.training(Progress(RUN.key, epoch, 4, 1, 9, 12, 400, "train"))
         clock[0] += 50.0
-    ledger.training(Progress(RUN.key, epoch, 4, 2, 9, 12, 400, "train"))
-    return ledger
+    log.training(Progress(RUN.key, epoch, 4, 2, 9, 12, 400, "train"))
+    return log
 
 
 def test_a_run_that_moved_says_where_it_was_trained(

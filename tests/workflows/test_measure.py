@@ -85,12 +85,12 @@ def test_what_a_claim_declares_is_taken_of_what_is_trained(claim: Claim, store: 
 def test_a_claim_is_registered_before_its_numbers_are_seen(claim: Claim, store: RunStore) -> None:
     """As before a training; not where only something else is measured."""
     asked_of_claims([claim], store, [SPEC])
-    assert Registry(store).ledger(claim).registrations() == ()
+    assert Registry(store).log(claim).registrations() == ()
     own = next(iter(claim.taken_of(claim.trained[0]).values()))
     asked_of_claims([claim], store, [own])
-    assert len(Registry(store).ledger(claim).registrations()) == 1
+    assert len(Registry(store).log(claim).registrations()) == 1
     measure(asked_of_claims([claim], store), options(store))
-    (made,) = Registry(store).ledger(claim).registrations()
+    (made,) = Registry(store).log(claim).registrations()
     assert made.registration.digest == claim.digest()
     assert not made.registration.visible
 

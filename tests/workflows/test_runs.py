@@ -171,7 +171,7 @@ def test_check_of_a_claims_runs(store: RunStore) -> None:
 
 
 def test_check_reads_ledgers(store: RunStore) -> None:
-    """A ledger that was tampered with is damage as well."""
+    """A log that was tampered with is damage as well."""
     path = store.root / "looks" / "tiny_rank" / "quick.jsonl"
     path.write_text(path.read_text().replace('"digest"', '"digset"'))
     done = repro("runs", "check", FILE, "--store", store.root)
@@ -189,7 +189,7 @@ def test_doctor_tells_damage(store: RunStore) -> None:
 
 
 def test_an_export_is_judged_like_its_source(store: RunStore, tmp_path: Path) -> None:
-    """Runs, measurements and the ledger: same verdict, same registration, less to carry."""
+    """Runs, measurements and the log: same verdict, same registration, less to carry."""
     to = tmp_path / "sample" / "store"
     done = repro("runs", "export", FILE, "--to", to, "--without-weights", "--store", store.root)
     assert done.exit_code == 0, done.output

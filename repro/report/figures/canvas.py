@@ -30,6 +30,10 @@ from repro.report.blocks import Key, Scale
 from repro.report.palette import FACE, PRINT, spelled
 from repro.schema import numbers as fmt
 
+PAGE, PHONE = 500.0, 258.0
+BODY, SMALL, HEAD = 9.6, 8.8, 10.2
+DASHED: tuple[float, tuple[float, ...]] = (0, (4, 2.5))
+DOTTED: tuple[float, tuple[float, ...]] = (0, (1.5, 1.5))
 LINE = 1.36
 
 LARGEST = 690.0
@@ -213,6 +217,65 @@ class Canvas:
         xs, ys = [left, right, right, left], [top, top, bottom, bottom]
         self.axes.fill(xs, ys, color=PRINT[colour], linewidth=0, zorder=0, clip_on=False)
 
+    @property
+    def wide(self) -> bool:
+        """Whether words have room left of their marks."""
+        return self.width > 400
+
+    def heading(self, text: str, top: float = 2.0) -> float:
+        """The name of a panel; returns where the next thing may start, as all of these do."""
+        lines = wrap(text, HEAD, self.width - 4, 4, weight="bold")
+        return self.lines(0, top, lines, HEAD, weight="bold") + 4
+
+    def legend(self, keys: Sequence[Key], top: float) -> float:
+        """Marks and what they mean, side by side as far as there is room."""
+        left = 0.0
+        for key in keys:
+            mark = 24.0 if key.shape in ("-", "--", "|") else 14.0
+            label = wrap(key.label, SMALL, self.width - mark - 4, 1)[0]
+            width = mark + text_width(label, SMALL)
+            if left and left + width > self.width:
+                left, top = 0.0, top + SMALL * LINE + 1
+            middle = top + SMALL * 0.68
+            if key.shape == "|":
+                self.line([left + 9] * 2, [middle - 5, middle + 5], key.colour, 1.2, DOTTED)
+            elif key.shape.startswith("-"):
+                dash = DASHED if key.shape == "--" else "-"
+                self.line([left + 1, left + 18], [middle, middle], key.colour, 1.4, dash)
+            else:
+                self.marks([left + 5], [middle], key.colour, key.shape, 6, hollow=key.hollow)
+            self.text(left + mark, top, label, SMALL)
+            left += width + 16
+        return top + SMALL * LINE + 3 if keys else top
+
+    def tick_row(
+        self, on: Axis, top: float, name: str, *, percent: bool = False, whole: bool = False
+    ) -> float:
+        """An axis with its ticks and labels, and its name below them."""
+        self.line([on.left, on.right], [top, top], "muted", 0.8)
+        for value, label in ticks(on, SMALL, percent=percent, whole=whole):
+            at = on.at(value)
+            self.line([at, at], [top, top + 3], "muted", 0.8)
+            self.text(self.within(at, label), top + 4, label, SMALL, "muted", align="center")
+        top += 4 + SMALL * LINE
+        if not name:
+            return top
+        lines = wrap(name, SMALL, on.right - on.left, 3)
+        middle = (on.left + on.right) / 2
+        return self.lines(middle, top, lines, SMALL, colour="muted", align="center")
+
+    def upright_ticks(self, on: Axis, up: Axis, *, percent: bool = False) -> None:
+        """Lines across a panel at the ticks of its upright axis, with their labels left of it."""
+        for value, text in ticks(up, SMALL, upright=True, percent=percent):
+            self.line([on.left, on.right], [up.at(value)] * 2, "rule", 0.8)
+            top = up.at(value) - SMALL * 0.68
+            self.text(on.left - 5, top, text, SMALL, "muted", align="right")
+
+    def within(self, x: float, text: str) -> float:
+        """The middle nearest to ``x`` at which ``text`` stays on the self."""
+        half = text_width(text, SMALL) / 2 + 1
+        return min(max(x, half), self.width - half)
+
     def svg(self, height: float) -> str:
         """The drawing as an SVG element, without prologue, metadata and the ids of groups."""
         self.figure.set_size_inches(self.width / 72, height / 72)
@@ -224,76 +287,6 @@ class Canvas:
         self.figure.savefig(out, format="svg", metadata=bare)
         drawn = out.getvalue()
         return re.sub(r'<g id="[^"]*"', "<g", drawn[drawn.index("<svg") :])
-
-
-PAGE, PHONE = 500.0, 258.0
-BODY, SMALL, HEAD = 9.6, 8.8, 10.2
-DASHED: tuple[float, tuple[float, ...]] = (0, (4, 2.5))
-DOTTED: tuple[float, tuple[float, ...]] = (0, (1.5, 1.5))
-
-
-def is_wide(sheet: Canvas) -> bool:
-    """Whether words have room left of their marks."""
-    return sheet.width > 400
-
-
-def heading(sheet: Canvas, text: str, top: float = 2.0) -> float:
-    """The name of a panel; returns where the next thing may start, as all of these do."""
-    lines = wrap(text, HEAD, sheet.width - 4, 4, weight="bold")
-    return sheet.lines(0, top, lines, HEAD, weight="bold") + 4
-
-
-def tick_row(
-    sheet: Canvas, on: Axis, top: float, name: str, *, percent: bool = False, whole: bool = False
-) -> float:
-    """An axis with its ticks and labels, and its name below them."""
-    sheet.line([on.left, on.right], [top, top], "muted", 0.8)
-    for value, label in ticks(on, SMALL, percent=percent, whole=whole):
-        at = on.at(value)
-        sheet.line([at, at], [top, top + 3], "muted", 0.8)
-        sheet.text(within(sheet, at, label), top + 4, label, SMALL, "muted", align="center")
-    top += 4 + SMALL * LINE
-    if not name:
-        return top
-    lines = wrap(name, SMALL, on.right - on.left, 3)
-    middle = (on.left + on.right) / 2
-    return sheet.lines(middle, top, lines, SMALL, colour="muted", align="center")
-
-
-def within(sheet: Canvas, x: float, text: str) -> float:
-    """The middle nearest to ``x`` at which ``text`` stays on the sheet."""
-    half = text_width(text, SMALL) / 2 + 1
-    return min(max(x, half), sheet.width - half)
-
-
-def legend(sheet: Canvas, keys: Sequence[Key], top: float) -> float:
-    """Marks and what they mean, side by side as far as there is room."""
-    left = 0.0
-    for key in keys:
-        mark = 24.0 if key.shape in ("-", "--", "|") else 14.0
-        label = wrap(key.label, SMALL, sheet.width - mark - 4, 1)[0]
-        width = mark + text_width(label, SMALL)
-        if left and left + width > sheet.width:
-            left, top = 0.0, top + SMALL * LINE + 1
-        middle = top + SMALL * 0.68
-        if key.shape == "|":
-            sheet.line([left + 9] * 2, [middle - 5, middle + 5], key.colour, 1.2, DOTTED)
-        elif key.shape.startswith("-"):
-            dash = DASHED if key.shape == "--" else "-"
-            sheet.line([left + 1, left + 18], [middle, middle], key.colour, 1.4, dash)
-        else:
-            sheet.marks([left + 5], [middle], key.colour, key.shape, 6, hollow=key.hollow)
-        sheet.text(left + mark, top, label, SMALL)
-        left += width + 16
-    return top + SMALL * LINE + 3 if keys else top
-
-
-def upright_ticks(sheet: Canvas, on: Axis, up: Axis, *, percent: bool = False) -> None:
-    """Lines across a panel at the ticks of its upright axis, with their labels left of it."""
-    for value, text in ticks(up, SMALL, upright=True, percent=percent):
-        sheet.line([on.left, on.right], [up.at(value)] * 2, "rule", 0.8)
-        top = up.at(value) - SMALL * 0.68
-        sheet.text(on.left - 5, top, text, SMALL, "muted", align="right")
 
 
 def label_room(up: Axis, *, percent: bool = False) -> float:

@@ -13,21 +13,16 @@ from repro.report.figures.canvas import (
     Axis,
     Canvas,
     axis,
-    heading,
-    is_wide,
-    legend,
     text_width,
-    tick_row,
-    within,
     wrap,
 )
 
 
 def forest(sheet: Canvas, row: EffectRow) -> float:
     """An effect below its words; returns where the next thing may start."""
-    top = heading(sheet, row.title)
+    top = sheet.heading(row.title)
     top = sheet.lines(0, top - 3, wrap(row.note, SMALL, sheet.width - 4, 3), SMALL, colour="muted")
-    top = legend(sheet, row.sides, top + 2)
+    top = sheet.legend(row.sides, top + 2)
     points = [end for end in row.interval or () if end is not None]
     points += [] if row.effect is None else [row.effect]
     on = effect_axis(row.axis, points, 10, sheet.width - 16)
@@ -38,7 +33,7 @@ def forest(sheet: Canvas, row: EffectRow) -> float:
     if row.sides and row.effect is not None:
         _divided(sheet, row, on, bottom, bottom + 9)
         bottom += 9
-    return tick_row(sheet, on, bottom, "", percent=row.axis.percent)
+    return sheet.tick_row(on, bottom, "", percent=row.axis.percent)
 
 
 def effect_axis(kind: EffectAxis, points: Sequence[float], left: float, right: float) -> Axis:
@@ -68,7 +63,7 @@ def limit_labels(sheet: Canvas, limits: Sequence[Mark], on: Axis, top: float) ->
     rows: list[list[tuple[float, float]]] = []
     for limit in sorted(limits, key=lambda mark: mark.at):
         label = wrap(limit.label, SMALL, sheet.width - 8, 1)[0]
-        middle = within(sheet, on.at(limit.at), label)
+        middle = sheet.within(on.at(limit.at), label)
         half = text_width(label, SMALL) / 2
         box = (middle - half - 5, middle + half + 5)
         free = (
@@ -115,15 +110,15 @@ GAP = 10.0
 
 def specification(sheet: Canvas, plot: SpecificationPlot) -> float:
     """Every analysis with its word; the declared one is bold and has the diamond."""
-    top = heading(sheet, plot.title)
+    top = sheet.heading(plot.title)
     words = max(_word_width(row) for row in plot.rows) + GAP
-    wide = is_wide(sheet)
+    wide = sheet.wide
     left, right = (178.0, sheet.width - words) if wide else (10.0, sheet.width - 16)
     on = effect_axis(plot.axis, plot.reach, left, right)
     top = limit_labels(sheet, plot.axis.limits, on, top + 2)
     for row in plot.rows:
         top = (_aligned if wide else _stacked)(sheet, plot.axis, row, on, top)
-    return tick_row(sheet, on, top, "", percent=plot.axis.percent)
+    return sheet.tick_row(on, top, "", percent=plot.axis.percent)
 
 
 def pieces(plot: SpecificationPlot) -> list[SpecificationPlot]:

@@ -14,12 +14,8 @@ from repro.report.figures.canvas import (
     Axis,
     Canvas,
     axis,
-    heading,
-    is_wide,
     label_room,
     text_width,
-    tick_row,
-    upright_ticks,
     wrap,
 )
 
@@ -33,7 +29,7 @@ LETTER = 9.0
 
 def lines(sheet: Canvas, plot: LinePlot, top: float = 2.0) -> float:
     """Every arm in its own colour and dashes; a legend says what the marks are."""
-    top = heading(sheet, plot.title, top)
+    top = sheet.heading(plot.title, top)
     top = _legend(sheet, plot, top) + 2
     drawn = [
         (i, [(x, y) for x, y in points if plot.scale == "linear" or (x > 0 and y > 0)])
@@ -45,16 +41,16 @@ def lines(sheet: Canvas, plot: LinePlot, top: float = 2.0) -> float:
         return sheet.lines(0, top, ["nothing to draw"], SMALL, colour="muted")
     top = sheet.lines(0, top, wrap(plot.y_label, SMALL, sheet.width - 4, 2), SMALL, colour="muted")
     top += SMALL * LINE if any(mark.letter for mark in plot.upright) else 0
-    bottom = top + 4 + (150 if is_wide(sheet) else 130)
+    bottom = top + 4 + (150 if sheet.wide else 130)
     heights = [*(y for _, y in shown), *_drawable(plot.level, plot.scale)]
     up = axis(heights, bottom, top + 4, plot.scale, 0.06)
     span = [*(x for x, _ in shown), *_drawable(plot.upright, plot.scale)]
     on = axis(span, label_room(up), sheet.width - 16, plot.scale, 0.03)
-    upright_ticks(sheet, on, up)
+    sheet.upright_ticks(on, up)
     _marks(sheet, plot, on, up)
     for i, points in drawn:
         _line(sheet, plot, i, [on.at(x) for x, _ in points], [up.at(y) for _, y in points])
-    return tick_row(sheet, on, bottom, plot.x_label) + SMALL * (LINE - 1)
+    return sheet.tick_row(on, bottom, plot.x_label) + SMALL * (LINE - 1)
 
 
 def _line(sheet: Canvas, plot: LinePlot, i: int, xs: list[float], ys: list[float]) -> None:

@@ -15,12 +15,7 @@ from repro.report.figures.canvas import (
     Axis,
     Canvas,
     axis,
-    heading,
-    is_wide,
     label_room,
-    legend,
-    tick_row,
-    upright_ticks,
     wrap,
 )
 
@@ -32,9 +27,9 @@ TINY, HUGE = 1e-30, 1e30
 
 def strip(sheet: Canvas, panel: DotPanel) -> float:
     """A measurement: the words of each arm left of its dots, or above them."""
-    top = heading(sheet, panel.title)
+    top = sheet.heading(panel.title)
     values = [v for row in panel.rows for v in _marked(row)]
-    left = 178.0 if is_wide(sheet) else 10.0
+    left = 178.0 if sheet.wide else 10.0
     if not values:
         return _rows(sheet, panel, None, left, top)[-1][1]
     on = axis(values, left, sheet.width - 16, panel.scale)
@@ -45,7 +40,7 @@ def strip(sheet: Canvas, panel: DotPanel) -> float:
         sheet.line([x for x, _ in there], [y for _, y in there], "muted", 0.9, opacity=0.4)
     for row, (start, end) in zip(panel.rows, spans, strict=True):
         _dots(sheet, row, on, start, end)
-    return tick_row(sheet, on, spans[-1][1] + 2, panel.axis)
+    return sheet.tick_row(on, spans[-1][1] + 2, panel.axis)
 
 
 def _marked(row: DotRow) -> list[float]:
@@ -58,12 +53,12 @@ def _rows(
 ) -> list[tuple[float, float]]:
     """Write the words of every row; return where each row's strip starts and ends."""
     spans = []
-    room = left - 14 if is_wide(sheet) else sheet.width - 4
+    room = left - 14 if sheet.wide else sheet.width - 4
     for row in panel.rows:
         height = _height(row, on)
         end = sheet.lines(0, top, wrap(row.label, BODY, room, 3), BODY)
         end = sheet.lines(0, end, wrap(row.note, SMALL, room, 3), SMALL, colour="muted")
-        if not is_wide(sheet):
+        if not sheet.wide:
             spans.append((end + 1, end + 1 + height))
             top = end + height + 6
         else:
@@ -127,22 +122,22 @@ def _dots(sheet: Canvas, row: DotRow, on: Axis, top: float, bottom: float) -> No
 
 def scatter(sheet: Canvas, plot: ScatterPlot) -> float:
     """Points of every arm in its own colour and shape; hollow where they do not count."""
-    top = heading(sheet, plot.title)
+    top = sheet.heading(plot.title)
     keys = [group.key for group in plot.groups]
     keys += [OUTSIDE] if any(group.hollow for group in plot.groups) else []
-    top = legend(sheet, keys, top) + 2
+    top = sheet.legend(keys, top) + 2
     top = sheet.lines(0, top, wrap(plot.y_label, SMALL, sheet.width - 4, 2), SMALL, colour="muted")
     points = [point for group in plot.groups for point in (*group.points, *group.hollow)]
-    bottom = top + 4 + (200 if is_wide(sheet) else 170)
+    bottom = top + 4 + (200 if sheet.wide else 170)
     up = axis([y for _, y in points], bottom, top + 4, "linear")
     on = axis([x for x, _ in points], label_room(up), sheet.width - 16, "linear")
-    upright_ticks(sheet, on, up)
+    sheet.upright_ticks(on, up)
     size = 6.4 if len(points) <= 60 else 4.6
     for group in plot.groups:
         for shown, hollow in ((group.hollow, True), (group.points, False)):
             xs, ys = [on.at(x) for x, _ in shown], [up.at(y) for _, y in shown]
             sheet.marks(xs, ys, group.key.colour, group.key.shape, size, hollow=hollow)
-    return tick_row(sheet, on, bottom, plot.x_label) + LINE
+    return sheet.tick_row(on, bottom, plot.x_label) + LINE
 
 
 def looks(sheet: Canvas, plot: LooksPlot) -> float:
@@ -155,14 +150,14 @@ def looks(sheet: Canvas, plot: LooksPlot) -> float:
 
 
 def _looks_panel(sheet: Canvas, panel: LooksPanel, left: float, top: float) -> float:
-    top = heading(sheet, panel.title, top)
+    top = sheet.heading(panel.title, top)
     keys = [Key(limit.label, "warn", "--") for limit in panel.limits]
     keys += [Key(panel.crossing.label, "ink", "|")] if panel.crossing else []
-    top = legend(sheet, keys, top) + 3
+    top = sheet.legend(keys, top) + 3
     bottom = top + _look_height(sheet)
     up = _up(panel, bottom, top)
     on = axis([float(n) for n in panel.seeds], left, sheet.width - 16, "linear")
-    upright_ticks(sheet, on, up, percent=panel.percent)
+    sheet.upright_ticks(on, up, percent=panel.percent)
     for limit in panel.limits:
         if _drawable(panel, limit.at):
             sheet.line([on.left, on.right], [up.at(limit.at)] * 2, "warn", 1.2, DASHED)
@@ -176,11 +171,11 @@ def _looks_panel(sheet: Canvas, panel: LooksPanel, left: float, top: float) -> f
             if end is None or not up.low <= end <= up.high:
                 sheet.marks([x], [y], "ink", arrow, 4.6)
     _look_values(sheet, panel, on, up)
-    return tick_row(sheet, on, bottom, "seeds per arm", whole=True) + LINE
+    return sheet.tick_row(on, bottom, "seeds per arm", whole=True) + LINE
 
 
 def _look_height(sheet: Canvas) -> float:
-    return 110.0 if is_wide(sheet) else 96.0
+    return 110.0 if sheet.wide else 96.0
 
 
 def _drawable(panel: LooksPanel, value: float | None) -> bool:

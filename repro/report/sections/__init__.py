@@ -40,8 +40,9 @@ SETTLES = {"INCONCLUSIVE": "What would settle it", "NOT-TESTED": "What it needs"
 def sections(document: Document) -> tuple[Section, ...]:
     """What waits in folds, in the order of reading."""
     d = document
+    others = tuple(Step(step.text, step.command or "") for step in d.changes[1:])
     made = (
-        ("steps", "What else would change it", _other_steps(d)),
+        ("steps", "What else would change it", others),
         ("numbers", "The values", _numbers(d)),
         ("expectations", "The parts, one by one", _expectations(d)),
         ("robustness", _robustness_title(d), (*robustness(d), *all_analyses(d))),
@@ -93,10 +94,6 @@ def changes(document: Document) -> Section | None:
         return Section("changes", "What to do", (Step("", step.command),)) if step.command else None
     title = SETTLES.get(document.verdict.conclusion or "", "What would test it further")
     return Section("changes", title, (step,)) if step.text else None
-
-
-def _other_steps(document: Document) -> tuple[Block, ...]:
-    return tuple(Step(step.text, step.command or "") for step in document.changes[1:])
 
 
 def _robustness_title(document: Document) -> str:

@@ -46,11 +46,11 @@ def settings(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def numbers(document: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the values that are numbers, or short texts, which may be some."""
-    return {name: value for name, value in scalars(document) if _short(value)}
-
-
-def _short(value: Any) -> bool:
-    return isinstance(value, int | float) or (isinstance(value, str) and len(value) < LONGEST_TEXT)
+    return {
+        name: value
+        for name, value in scalars(document)
+        if isinstance(value, int | float) or (isinstance(value, str) and len(value) < LONGEST_TEXT)
+    }
 
 
 def refuse_many(names: Collection[object]) -> None:

@@ -120,7 +120,7 @@ def _checksums() -> tuple[int, ...]:
 
 
 def crc32c(content: bytes) -> int:
-    """CRC-32C, by Castagnoli's polynomial."""
+    """The checksum CRC-32C, by Castagnoli's polynomial, that each record of an event file has."""
     table, value = _checksums(), CRC_BITS
     for byte in content:
         value = table[(value ^ byte) & 255] ^ (value >> 8)

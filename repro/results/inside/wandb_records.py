@@ -162,7 +162,7 @@ def _name(item: Mapping[int, list[Value]]) -> str:
 
 
 def _items(items: list[Value]) -> dict[str, Any]:
-    """Values by their names."""
+    """The JSON values in items of a record, by their dotted names."""
     refuse_many(items)
     found: dict[str, Any] = {}
     for item in map(message, items):

@@ -26,11 +26,8 @@ def _arms_differ(claim: ScaledClaim) -> Iterator[Problem]:
             mistake = (
                 f"arm '{name}' is the same training as arm '{first}', so their runs are the same"
             )
-            expected = "arms that differ in model, corpus or recipe"
-            advice = f"name another configuration, or override something in '{name}'"
-            if claim.trainings[name].built_in == "command":
-                expected = "arms that differ in their arguments, or in the files of the program"
-                advice = f"give '{name}' other arguments, as in: args: {{lr: 0.1}}"
+            differ, advice = claim.trainings[name].differs_by
+            expected, advice = f"arms that differ {differ}", advice.format(arm=name)
             yield claim.problem(claim.steps("arms", name), mistake, expected, advice)
 
 
@@ -197,9 +194,9 @@ def _controls(claim: ScaledClaim) -> Iterator[Problem]:
         kinds = [kind for kind in needed if (name, kind) not in controlled]
         if measurement is not None and kinds:
             missing = " or ".join(kinds)
-            mistake = f"nothing controls this {measurement.kind}: no canary of kind {missing}"
+            mistake = f"nothing controls this {measurement.kind}: no control of kind {missing}"
             advice = f"add {{id: ..., kind: {kinds[0]}, measurement: {name}}} to canaries"
-            expected = f"canaries of kinds {', '.join(needed)}"
+            expected = f"controls of kinds {', '.join(needed)}"
             yield claim.problem(("measurements", name), mistake, expected, advice)
 
 
@@ -211,13 +208,13 @@ def _controls_apply(claim: ScaledClaim) -> Iterator[Problem]:
             having = (name for name, each in _built_in().items() if control.kind in each.controls)
             kind = " or ".join(having)
             mistake = (
-                f"a canary of kind {control.kind} controls measurements of kind {kind}, and this "
+                f"a control of kind {control.kind} controls measurements of kind {kind}, and this "
                 f"is of kind {measurement.kind}"
             )
             steps: Steps = ("canaries", number, "measurement")
             yield claim.problem(steps, mistake, f"a measurement of kind {kind}", "name another")
         if why := control.without_effect(trained=bool(claim.trained)):
-            mistake = f"a canary of kind {control.kind} {why}"
+            mistake = f"a control of kind {control.kind} {why}"
             steps = ("canaries", number, "kind")
             yield claim.problem(steps, mistake, "an arm that is trained", "remove it")
         for position, name in enumerate(control.named):

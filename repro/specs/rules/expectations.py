@@ -113,7 +113,7 @@ def _reported(claim: ScaledClaim) -> Iterator[Problem]:
 
 def _not_measured(name: str, arm: str, training: Training) -> Words:
     """What to say of a reported number of an arm that is trained."""
-    if training.built_in == "command":
+    if training.leaves_numbers:
         mistake = f"'{name}' does not say which number of arm '{arm}' it is"
         return mistake, "`from`, with its name in the results", f"add `from: {name}`, or its name"
     mistake = f"'{name}' is reported, not measured, and arm '{arm}' is trained here"

@@ -125,7 +125,8 @@ def _linked_code(folder: Path) -> Iterator[Path]:
         yield from (
             each for each in files if each.is_symlink() and is_file(each) and _is_code(each)
         )
-        inside[:] = [each for each in inside if each[0] != "." and not _is_venv(parent, each)]
+        shown = (each for each in inside if each[0] != ".")
+        inside[:] = [each for each in shown if not is_file(Path(parent, each, "pyvenv.cfg"))]
         looked += len(inside) + len(names)
         if looked > MOST_LOOKED_AT:
             return
@@ -135,10 +136,6 @@ def _holds_code(folder: Path) -> bool:
     with suppress(OSError):
         return any(each.suffix.lower() in SOURCES for each in folder.iterdir())
     return False
-
-
-def _is_venv(parent: str, name: str) -> bool:
-    return is_file(Path(parent, name, "pyvenv.cfg"))
 
 
 def changed(spec: CommandTraining) -> str:

@@ -6,25 +6,29 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import astuple
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from repro.digest import digest
-from repro.errors import CorpusError, ProgramError
-from repro.files import read_bytes, remove, resolved, write_atomically
+from repro.errors import CorpusError, DeviceError, ProgramError
+from repro.files import read_bytes, remove, resolved, try_lock, write_atomically
 from repro.results.pattern_rows import PatternRows
 from repro.trainers.command import process, results
 from repro.trainers.command.attempts import Attempts, begun
 from repro.trainers.command.code_files import commit_of, require_same, seen
-from repro.trainers.command.gpus import gpus_of_this_run
 from repro.trainers.command.left import Left, ProgramRun, gathered
 from repro.trainers.command.packaged import is_packaged
 from repro.trainers.command.spec import TRACKERS, CommandTraining
+from repro.trainers.devices import asked_of_driver, visible_gpus
 from repro.trainers.run import ENDED, RunSpec
 from repro.trainers.trainer import Finished
+
+WAIT_S: Final = 1.0
 
 OUT: Final = "checkpoint-out"
 """The folder ``{out}`` in that of a run."""
@@ -103,29 +107,8 @@ def _run(
     place = None if tracker else results.place_of(spec.results, values, Path(spec.folder))
     attempts = begun(out, out.parent, place, series=spec.results.series)
     earlier = _states(out) if attempts.again else {}
-    minutes = spec.resources.minutes
     commit = commit_of(spec)
-    with gpus_of_this_run(spec.resources.gpus) as gpus:
-        before = seen(spec)
-        try:
-            ended = process.run(
-                line_of(spec, spec.arguments(run.replicate, out)),
-                folder=Path(spec.folder),
-                environment={
-                    **os.environ,
-                    **_threads(spec),
-                    **gpus.variables,
-                    **spec.environment,
-                },
-                mark=mark,
-                seconds=None if minutes is None else 60 * minutes,
-                on_line=search,
-                locks=gpus.locks,
-            )
-        except process.NotStartedError as error:
-            kind = ProgramError if error.number in FOR_NOW else CorpusError
-            raise kind(f"{spec.command[0]}: cannot be started: {error}") from error
-    require_same(spec, before)
+    ended = _program(run, spec, out, mark, search)
     if out.is_symlink() or not out.is_dir():
         raise ProgramError(f"{out}: the program has put something else in the place of its folder")
     if not _well(spec, ended):
@@ -139,6 +122,30 @@ def _run(
     left.series = place.relative_to(out).as_posix() if place is not None else ""
     _note_end(run, out.parent, left)
     return left
+
+
+def _program(
+    run: RunSpec, spec: CommandTraining, out: Path, mark: str, search: PatternRows
+) -> process.Ended:
+    """How the program ended, on GPUs that no other has; DataError where its files were changed."""
+    minutes = spec.resources.minutes
+    with gpus_of_this_run(spec.resources.gpus) as gpus:
+        before = seen(spec)
+        try:
+            ended = process.run(
+                line_of(spec, spec.arguments(run.replicate, out)),
+                folder=Path(spec.folder),
+                environment={**os.environ, **_threads(spec), **gpus.variables, **spec.environment},
+                mark=mark,
+                seconds=None if minutes is None else 60 * minutes,
+                on_line=search,
+                locks=gpus.locks,
+            )
+        except process.NotStartedError as error:
+            kind = ProgramError if error.number in FOR_NOW else CorpusError
+            raise kind(f"{spec.command[0]}: cannot be started: {error}") from error
+    require_same(spec, before)
+    return ended
 
 
 def _well(spec: CommandTraining, ended: process.Ended) -> bool:
@@ -215,3 +222,66 @@ def _threads(spec: CommandTraining) -> dict[str, str]:
     cores = str(spec.resources.cores)
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     return dict.fromkeys(names, cores)
+
+
+# GPUs: each belongs to one program at a time, on this machine
+
+
+class HeldGpus(NamedTuple):
+    """GPUs that a run holds: the variable that shows them alone, and the handles of their locks."""
+
+    variables: dict[str, str]
+    locks: tuple[int, ...]
+
+
+@contextmanager
+def gpus_of_this_run(count: int) -> Iterator[HeldGpus]:
+    """Hold so many GPUs inside.
+
+    Whoever inherits their locks holds them, too. Waits until they are free. DeviceError where the
+    machine has fewer.
+    """
+    if not count:
+        yield HeldGpus({}, ())
+        return
+    names = visible_gpus()
+    if len(names) < count:
+        raise DeviceError(
+            f"{count} GPUs for a run, and {len(names)} are here\n"
+            "  to do: declare fewer in `resources`, or use another machine"
+        )
+    with ExitStack() as held:
+        locks = _free(names, count, held)
+        yield HeldGpus({"CUDA_VISIBLE_DEVICES": ",".join(locks)}, tuple(locks.values()))
+
+
+def _identity(name: str, uuids: dict[str, str]) -> str:
+    """What a GPU is locked by: ``name`` is its number, or its UUID or the beginning of that."""
+    if name in uuids:
+        return uuids[name]
+    return next((uuid for uuid in uuids.values() if uuid.startswith(name)), name)
+
+
+def _free(names: list[str], count: int, held: ExitStack) -> dict[str, int]:
+    """GPUs that nobody holds, locked until ``held`` is closed, and the handles of their locks.
+
+    By its UUID, where the driver tells it: several jobs of a cluster may call theirs number 0.
+    """
+    folder = Path(tempfile.gettempdir()) / f"repro-gpus-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    parts = [line.partition(",") for line in asked_of_driver("index,uuid")]
+    uuids = {number.strip(): uuid.strip() for number, _, uuid in parts if uuid.strip()}
+    while True:
+        with ExitStack() as tried:
+            found: dict[str, int] = {}
+            for name in names:
+                safe = "".join(c if c.isalnum() else "_" for c in _identity(name, uuids))
+                flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+                handle = os.open(folder / safe, flags, 0o600)
+                tried.callback(os.close, handle)
+                if len(found) < count and try_lock(handle):
+                    found[name] = handle
+            if len(found) == count:
+                held.push(tried.pop_all())
+                return found
+        time.sleep(WAIT_S)

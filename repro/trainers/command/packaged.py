@@ -68,7 +68,7 @@ def difference(spec: CommandTraining) -> str | None:
 
 @cache
 def packaged_folders() -> tuple[PackagedFolder, ...]:
-    """All of `packaged.json`."""
+    """The folders of programs that came with repro, with their files and trainings."""
     text = files("repro.trainers.command").joinpath("packaged.json").read_text(encoding="utf-8")
     return tuple(
         PackagedFolder(name, entry["files"], frozenset(entry["trainings"]))

@@ -110,14 +110,7 @@ def run(
         output = _Output(on_line)
         reader = threading.Thread(target=output.read, args=(guard.stdout,), daemon=True)
         reader.start()
-        late = False
-        try:
-            _give(guard, job)
-            _await(guard, math.inf if seconds is None else seconds + LATE_S)
-        except subprocess.TimeoutExpired:  # the program has stopped it
-            late = True
-        finally:
-            _end(guard)
+        late = not _done(guard, job, seconds)
         found = told.read()
     if not found:  # the guard itself was killed
         kill_marked(mark)
@@ -141,6 +134,18 @@ def _guard(answer: int, locks: Sequence[int]) -> subprocess.Popen[bytes]:
         )
     finally:
         os.close(answer)
+
+
+def _done(guard: subprocess.Popen[bytes], job: Mapping[str, object], seconds: float | None) -> bool:
+    """Whether the guard has ended by itself; it is over in any case."""
+    try:
+        _give(guard, job)
+        _await(guard, math.inf if seconds is None else seconds + LATE_S)
+    except subprocess.TimeoutExpired:  # the program has stopped it
+        return False
+    finally:
+        _end(guard)
+    return True
 
 
 def _give(guard: subprocess.Popen[bytes], job: Mapping[str, object]) -> None:
@@ -202,14 +207,12 @@ def _marked(mark: bytes) -> Iterator[int]:
     """The processes that have the mark in their environment, but for the dead and this one."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if int(folder.name) == os.getpid() or mark not in _variables(folder):
+            if int(folder.name) == os.getpid() or mark not in (
+                folder / "environ"
+            ).read_bytes().split(b"\0"):
                 continue
             if b") Z" not in (folder / "stat").read_bytes():
                 yield int(folder.name)
-
-
-def _variables(folder: Path) -> list[bytes]:
-    return (folder / "environ").read_bytes().split(b"\0")
 
 
 def shortened(output: bytes) -> bytes:

@@ -173,6 +173,11 @@ class CommandTraining(Training):
     built_in: ClassVar[str] = "command"
     noun: ClassVar[str] = "a program"
     located: ClassVar[tuple[str, ...]] = ("digests", "folder")
+    leaves_numbers: ClassVar[bool] = True
+    differs_by: ClassVar[tuple[str, str]] = (
+        "in their arguments, or in the files of the program",
+        "give '{arm}' other arguments, as in: args: {{lr: 0.1}}",
+    )
 
     command: Annotated[tuple[Text, ...], Field(min_length=1)]
     args: dict[ArgumentName, Argument | tuple[Argument, ...]] = {}
@@ -343,7 +348,7 @@ class CommandTraining(Training):
 
 
 def placeholders(text: str) -> list[str]:
-    """The names in braces."""
+    """The names of the placeholders in a text, such as `seed` of `{seed}`, in their order."""
     return [found[1] for found in _PLACEHOLDER.finditer(text) if found[1] is not None]
 
 

@@ -9,21 +9,23 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, Unpack
 
 from repro.digest import digest
-from repro.errors import DataError, ReadingError, printable
+from repro.errors import DataError, NotKeptError, ReadingError, printable
 from repro.results.series import NoSuchRowError, NotFiniteError, Reduction, Row, chosen, not_finite
 from repro.schema.messages import Words
 from repro.schema.yaml import Steps
-from repro.trainers.command import code_files
-from repro.trainers.command.left import ProgramRun
+from repro.trainers.command import code_files, results
+from repro.trainers.command.attempts import Attempts, Cut
+from repro.trainers.command.left import MOST_KEPT, Left, ProgramRun, ending, taken
 from repro.trainers.command.one_run import finished as one_run
 from repro.trainers.command.one_run import line_of
 from repro.trainers.command.packaged import EXTRA, difference, not_installed
-from repro.trainers.command.read_run import read
-from repro.trainers.command.spec import CommandTraining, placeholders
+from repro.trainers.command.process import shortened
+from repro.trainers.command.results import said_of
+from repro.trainers.command.spec import CommandTraining, Resume, placeholders
 from repro.trainers.measurement import DivergedError, Measured, MeasurementSpec
 from repro.trainers.run import Keyed, RunSpec
 from repro.trainers.trainer import (
@@ -31,9 +33,9 @@ from repro.trainers.trainer import (
     Cost,
     Device,
     Finished,
+    How,
     NamesCode,
     Progress,
-    Report,
     Trainer,
 )
 
@@ -131,31 +133,24 @@ class Commands(Trainer[CommandTraining]):
         return f"needs {names}, not installed beside repro: {advice}" if names else ""
 
     def train(
-        self,
-        batch: Sequence[RunSpec],
-        corpus: Any,
-        *,
-        device: Device,
-        folders: Sequence[Path],
-        progress: Report,
-        together: bool,
+        self, batch: Sequence[RunSpec], corpus: Any, **how: Unpack[How]
     ) -> Sequence[Finished]:
         """Run the program for each, and give the record of what it left, unless it diverged.
 
         ProgramError for one that failed, with the end of its output.
         """
         finished = []
-        for run, folder in zip(batch, folders, strict=True):
-            progress(Progress(run.key, 1, 1, 0, 1, 0, 1, "train"))
+        for run, folder in zip(batch, how["folders"], strict=True):
+            how["progress"](Progress(run.key, 1, 1, 0, 1, 0, 1, "train"))
             finished.append(one_run(run, folder))
         return finished
 
     def source(self, run: RunSpec) -> Keyed:
-        """What its program left."""
+        """What its program left, from which a run can be read again in another way."""
         return ProgramRun.of(run)
 
     def read(self, run: RunSpec, left: Mapping[str, bytes]) -> Finished:
-        return read(run, left)
+        return read_run(run, left)
 
     def reading(self, spec: CommandTraining) -> str:
         """Its command line, but for what arms differ in, and where its results are."""
@@ -182,6 +177,77 @@ class Commands(Trainer[CommandTraining]):
                 raise ReadingError(str(error)) from error
 
         return measured
+
+
+def read_run(run: RunSpec, record: Mapping[str, bytes]) -> Finished:
+    """The run that a configuration reads of what a program left.
+
+    ReadingError where it cannot be read, with what is there; NotKeptError where that is because
+    the content of a file was not kept.
+    """
+    spec, left = CommandTraining.of(run), Left.of(record)
+    with left.unpacked() as out:
+        values = {**spec.args, "seed": run.replicate, "out": str(out)}
+        try:
+            rows, mixed = _rows(spec, left, values)
+            kept = _kept(spec, left, out)
+        except DataError as error:
+            kind = NotKeptError if isinstance(error, NotKeptError) else ReadingError
+            message = str(error).replace(str(out), "{out}")
+            raise kind(f"{message}{said_of(left)}{results.tail(left.output)}") from None
+    files = {f"kept_{i}.{ending(name)}": data for i, (name, data) in enumerate(kept.items())}
+    return Finished(
+        run,
+        files={
+            "results.json": results.document(rows, series=spec.results.series, mixed=mixed),
+            "output.txt": (shortened(left.output) if left.whole else left.output) or b"\n",
+            "kept.json": json.dumps(dict(zip(kept, files, strict=True))).encode("utf-8"),
+            **files,
+        },
+        notes=tuple(left.notes),
+    )
+
+
+def _rows(spec: CommandTraining, left: Left, values: Mapping[str, Any]) -> tuple[list[Row], bool]:
+    """The rows of a run, and whether those of attempts that were cut off may be among them."""
+    declared, out = spec.results, Path(values["out"])
+    step = spec.resume.step if isinstance(spec.resume, Resume) else None
+    path = results.place_of(declared, values, Path(spec.folder))
+    if path is None:
+        return results.printed(left, str(declared.stdout)), left.again
+    name = path.relative_to(out).as_posix() if path.is_relative_to(out) else ""
+    parents = {each.as_posix() for each in (PurePosixPath(name), *PurePosixPath(name).parents)}
+    if parents & {*left.links}:
+        raise results.leads_out_of(path)
+    for each in left.sizes:
+        if taken(declared, each, name):
+            left.require(each)
+    if not declared.series and name in left.earlier:
+        raise results.refused(
+            str(path),
+            "was written by an earlier attempt, and not by the one that ended",
+            "the results of the run",
+        )
+    cuts = tuple(Cut(*each) for each in left.cuts) if name == left.series else ()
+    known = step is not None and name == left.series
+    attempts = Attempts(left.again, cuts)
+    rows = results.rows_of(declared, values, Path(spec.folder), attempts, step)
+    return rows, left.again and declared.series and not known
+
+
+def _kept(spec: CommandTraining, left: Left, out: Path) -> Mapping[str, bytes]:
+    """The files of ``keep``, by their paths in ``{out}``."""
+    found: dict[str, bytes] = {}
+    for pattern in spec.keep:
+        for path in sorted(out.glob(pattern)):
+            name = path.relative_to(out).as_posix()
+            if name in found or not path.is_file():
+                continue
+            left.require(name)
+            if len(found) >= MOST_KEPT:
+                raise NotKeptError(f"{printable(name)}: `keep` keeps at most {MOST_KEPT} files")
+            found[name] = left.files[name]
+    return found
 
 
 class LeftByProgram:

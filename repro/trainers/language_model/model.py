@@ -241,7 +241,7 @@ class Trunk(nn.Module):
         return output
 
     def lstm_layers(self) -> list[LstmLayer]:
-        """First to last."""
+        """The layers that are LSTMs, from the input to the output."""
         return [layer for layer in self.layers if isinstance(layer, LstmLayer)]
 
 

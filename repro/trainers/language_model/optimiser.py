@@ -67,7 +67,7 @@ def learning_rates(model: LanguageModel, recipe: Recipe) -> dict[str, float]:
 
 
 def _beginnings(name: str) -> list[str]:
-    """`a.b.c`, `a.b`, `a`."""
+    """The name and each part of it that ends at a point, the longest first."""
     parts = name.split(".")
     return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
 

@@ -124,7 +124,7 @@ class Initialised(nn.Module):
 
 
 def uniform(bound: float) -> Distribution:
-    """Uniform on [-bound, bound)."""
+    """Draws float64 values that are uniform on [-bound, bound)."""
     return lambda generator, shape: generator.uniform(-bound, bound, shape)
 
 
@@ -139,7 +139,7 @@ def normal(mean: float, deviation: float) -> Distribution:
 
 
 def zeros() -> Distribution:
-    """Zero everywhere."""
+    """Draws nothing: every value is 0, as in a new bias."""
     return lambda _, shape: np.zeros(shape)
 
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from repro.files import mismatch
 from repro.schema.messages import Words, choose
@@ -24,9 +24,9 @@ from repro.trainers.trainer import (
     Effort,
     Facts,
     Finished,
+    How,
     Idle,
     Package,
-    Report,
     Trainer,
     measuring_costs,
 )
@@ -166,21 +166,12 @@ class Networks(Trainer[Any]):
             yield found
 
     def train(
-        self,
-        batch: Sequence[RunSpec],
-        corpus: Any,
-        *,
-        device: Device,
-        folders: Sequence[Path],
-        progress: Report,
-        together: bool,
+        self, batch: Sequence[RunSpec], corpus: Any, **how: Unpack[How]
     ) -> Sequence[Finished]:
         import torch  # noqa: PLC0415 - a plan needs none
 
-        where = torch.device(device)
-        trained = self.networks().train(
-            batch, corpus, device=where, folders=folders, progress=progress, together=together
-        )
+        where = torch.device(how["device"])
+        trained = self.networks().train(batch, corpus, **{**how, "device": where})
         return [each.finished() for each in trained]
 
     def measurer(
@@ -282,7 +273,7 @@ class LanguageModels(Networks):
 
 
 def _number(spec: Any) -> float:
-    """Bytes of one number."""
+    """Bytes of a number in the precision of the recipe."""
     return {"float32": 4.0, "float64": 8.0}[spec.recipe.precision]
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DeviceError
-from repro.trainers.command import gpus
-from repro.trainers.command.gpus import gpus_of_this_run
+from repro.trainers.command import one_run
+from repro.trainers.command.one_run import gpus_of_this_run
 from repro.trainers.devices import visible_gpus
 
 
 @pytest.fixture(autouse=True)
 def _folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(gpus, "WAIT_S", 0.02)
+    monkeypatch.setattr(one_run, "WAIT_S", 0.02)
 
 
 def test_none_is_asked_for() -> None:

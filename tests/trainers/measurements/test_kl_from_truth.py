@@ -157,7 +157,7 @@ CANARY = EntropyFloor(kind="entropy_floor", id="floor", measurement="kl")
     [(0.1, False, "passed"), (-0.04, False, "passed"), (-0.06, False, "failed"),
      (0.1, True, "missing"), (-0.06, True, "failed")],
 )  # fmt: skip
-def test_the_canary_sees_a_model_that_knows_the_words(excess, uncontrolled, state) -> None:
+def test_the_control_sees_a_model_that_knows_the_words(excess, uncontrolled, state) -> None:
     """Better than the truth by more than five standard errors."""
     arms = {"mos": arm("MoS", 0.2, excess), "softmax": arm("Softmax", 0.3)}
     outcome = CANARY.outcome(arms, uncontrolled=uncontrolled)
@@ -167,7 +167,7 @@ def test_the_canary_sees_a_model_that_knows_the_words(excess, uncontrolled, stat
         assert outcome.measured == "MoS 44.21 to 48.86; Softmax 53.99"
 
 
-def test_the_canary_without_numbers() -> None:
+def test_the_control_without_numbers() -> None:
     assert CANARY.outcome({"mos": arm("MoS")}, uncontrolled=False).state == "missing"
     assert CANARY.without_effect(trained=False)
     assert not CANARY.without_effect(trained=True)

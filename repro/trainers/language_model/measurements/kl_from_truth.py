@@ -9,7 +9,7 @@ from pydantic import Field
 
 from repro.schema.base import Count, Name
 from repro.schema.messages import Words
-from repro.trainers.control import Control, ControlledArm, ControlOutcome
+from repro.trainers.control import ControlledArm, ControlOfDetails, ControlOutcome
 from repro.trainers.language_model.measurements.pairwise_kl import SUMMED
 from repro.trainers.measurement import (
     NAMES,
@@ -103,19 +103,14 @@ class KlFromTruth(OfSplit):
         return 4.0 * 8.0 * float(training.corpus.vocabulary) ** 2
 
 
-class EntropyFloor(Control):
-    """Canary: no model predicts a text better than the language that made it."""
+class EntropyFloor(ControlOfDetails):
+    """No model predicts a text better than the language that made it."""
+
+    subject = "what is measured of models"
 
     kind: Literal["entropy_floor"]
     id: Name
     measurement: Name
-
-    def without_effect(self, *, trained: bool) -> str:
-        return "" if trained else "controls what is measured of models, and none is"
-
-    def controls(self, arm: ControlledArm) -> bool:
-        """Where there is nothing to control: no table has the details beside its values."""
-        return not arm.values
 
     def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
         """Failed where a model seems better by more than chance: it has seen the words."""

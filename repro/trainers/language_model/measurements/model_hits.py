@@ -39,7 +39,7 @@ class Text:
 
     @property
     def length(self) -> int:
-        """Words of each stream."""
+        """How many words each stream has; those left over are not read."""
         return len(self.tokens) // self.streams
 
     def gathered(self, rows: Rows) -> tuple[Tensor, Tensor]:

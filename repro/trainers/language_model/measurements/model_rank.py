@@ -400,12 +400,10 @@ def _noisy_on_device(chunks: Iterable[Tensor], deviation: float) -> Iterator[Ten
     """The same numbers, drawn ahead, so that no chunk waits for its noise."""
     noise: Ahead | None = None
     for chunk in chunks:
-        noise = noise or Ahead(np.random.default_rng(SEED), _normal, chunk.device)
+        noise = noise or Ahead(
+            np.random.default_rng(SEED), np.random.Generator.standard_normal, chunk.device
+        )
         yield chunk.double() + deviation * noise.take(chunk.numel()).view_as(chunk)
-
-
-def _normal(generator: np.random.Generator, count: int) -> np.ndarray:
-    return generator.standard_normal(count)
 
 
 def centred_spectrum_of(

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from repro.schema.base import Count, Name
 from repro.schema.messages import Words
-from repro.trainers.control import Control, ControlledArm, ControlOutcome
+from repro.trainers.control import Control, ControlledArm, ControlOfDetails, ControlOutcome
 from repro.trainers.curve import Curve, CurveMark, CurveWords, TurnedWords
 from repro.trainers.measurement import (
     NAMES,
@@ -256,7 +256,7 @@ def some_contexts(contexts: int | None) -> str:
 
 
 class RankBound(Control):
-    """Canary: no rank of these arms is above the structural bound d + 2; below is a flag."""
+    """No rank of these arms is above the structural bound d + 2; below is a flag."""
 
     kind: Literal["rank_bound"]
     id: Name
@@ -292,19 +292,14 @@ class RankBound(Control):
         return outcome._replace(state="flagged") if below else outcome
 
 
-class KnownRank(Control):
-    """Canary: a synthetic matrix of known rank, measured with every rank, must come out exactly."""
+class KnownRank(ControlOfDetails):
+    """A synthetic matrix of known rank, measured with every rank, must come out exactly."""
+
+    subject = "how ranks are computed"
 
     kind: Literal["known_rank"]
     id: Name
     measurement: Name
-
-    def without_effect(self, *, trained: bool) -> str:
-        return "" if trained else "controls how ranks are computed, and none is"
-
-    def controls(self, arm: ControlledArm) -> bool:
-        """Where there is nothing to control: no table has the matrix beside its ranks."""
-        return not arm.values
 
     def outcome(self, arms: Mapping[str, ControlledArm], *, uncontrolled: bool) -> ControlOutcome:
         """Exact in every one of the ranks that have it."""
