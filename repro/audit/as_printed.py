@@ -15,7 +15,7 @@ from repro.files import fatal
 from repro.schema.rows import MOST
 
 Reading: TypeAlias = Literal["sd", "se", "ci95"]
-Better: TypeAlias = Literal["higher", "lower"]
+Better: TypeAlias = Literal["lower", "higher"]
 
 _NUMBER = r"[-+\N{MINUS SIGN}]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
 _VALUE = re.compile(

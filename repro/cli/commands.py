@@ -78,7 +78,7 @@ def audit(
         str | None, typer.Option(help="The method that every other is compared with.")
     ] = None,
     better: Annotated[
-        Literal["higher", "lower"] | None, typer.Option(help="Which way a result is better.")
+        Literal["lower", "higher"] | None, typer.Option(help="Which way a result is better.")
     ] = None,
     methods: Annotated[
         Literal["rows", "columns"] | None, typer.Option(help="Where the methods stand.")

@@ -90,7 +90,7 @@ OneFormat = Annotated[
 ]
 
 Better = Annotated[
-    Literal["higher", "lower"] | None,
+    Literal["lower", "higher"] | None,
     typer.Option(help="Which numbers are better; not needed with a limit.", show_default=False),
 ]
 

@@ -175,7 +175,7 @@ def paired_outcomes(
     a: Arm,
     b: Arm,
     *,
-    better: Literal["higher", "lower"] = "higher",
+    better: Literal["lower", "higher"] = "higher",
     clusters: Sequence[Hashable] | None = None,
     more_than: float = 0.5,
     alpha: float = 0.05,

@@ -380,7 +380,7 @@ def _checked(a: Arm, b: Arm) -> tuple[Sample, Sample]:
     return first, second
 
 
-Direction: TypeAlias = Literal["higher", "lower"]
+Direction: TypeAlias = Literal["lower", "higher"]
 
 
 def separation(
