@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
 from repro.audit.as_printed import AsPrinted, Better, Method, PrintedValue, Reading
+from repro.audit.best import compared_with_the_best
 from repro.audit.comparison import (
     Answer,
     Audit,
@@ -146,7 +147,26 @@ def audit_as_printed(
         if pair.shown
     )
     family = sum(pair.complete for pair in pairs)
-    return Audit("", source, rows, tuple(_taken(printed, decided, pairs, family)))
+    said = [*_taken(printed, decided, pairs, family)]
+    if len(scenarios) == 1 and decided.baseline is None:
+        said += _best(printed, source, decided, scenarios[0], rounding)
+    return Audit("", source, rows, tuple(said))
+
+
+def _best(
+    printed: AsPrinted, source: str, decided: Decided, scenario: Scenario, rounding: Rounding
+) -> Iterator[str]:
+    """Hsu's comparison of each column whose best is chosen by the data."""
+    reading, n = scenario
+    default = decided.n or printed.n or n
+    for group, column, arms, ps in _groups(printed, source):
+        way = decided.better or printed.better.get(column)
+        if way is not None and not ps:
+            read = {
+                name: _arm(value, size or default, reading, rounding)
+                for name, (value, size) in arms.items()
+            }
+            yield from compared_with_the_best(read, way, group)
 
 
 def _scenarios(pairs: Sequence[_Pair], known: Reading | None) -> list[Scenario]:

@@ -47,6 +47,7 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_table import has_arms, read_table
 from repro.audit.render import to_json, to_markdown, to_text
+from repro.audit.statistics import audit_statistics, has_statistics, in_columns, in_text
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
@@ -209,7 +210,12 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if not given and has_arms(text):
         rows = audit(read_table(path), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
-    printed = read_as_printed(read_pasted(text, source), methods=decided.methods)
+    if has_statistics(text):
+        return audit_statistics(in_text(text, source), source, text, rounding)
+    pasted = read_pasted(text, source)
+    if (statements := in_columns(pasted)) is not None:
+        return audit_statistics(statements, source, text, rounding)
+    printed = read_as_printed(pasted, methods=decided.methods)
     return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
 
 

@@ -86,6 +86,10 @@ def audit(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the answers as Markdown.")
     ] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option(help="Write each audit there: audit-NAME/report.html, .pdf, .md, .json."),
+    ] = None,
     allow_code: AllowCode = False,
 ) -> None:
     """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
@@ -96,6 +100,10 @@ def audit(
         allowed = consented([path for path in paths if str(path) != "-"], allow_code=allow_code)
         decided = Decided(n, plus_minus, baseline, better, methods)
         audits = audit_paths(paths, rounding=rounding, allow_code=allowed, decided=decided)
+        if to is not None:
+            from repro.cli.audit_pages import write_pages
+
+            write_pages(audits, to)
         failed = report_audits(audits, fail_on, as_json=json, markdown=markdown)
     raise typer.Exit(1 if failed else 0)
 

@@ -57,7 +57,7 @@ def compiler(document: Document, written: Sequence[ReportFormat]) -> typst.Compi
     section = settings_and_methods(tidied(document), written)
     shown = replace(view(document), sections=(section,))
     texts: dict[str, str] = {}
-    data = _printable(asdict(shown)) | {"palette": palette.PRINT, "drawings": {}, "bars": []}
+    data = printable(asdict(shown)) | {"palette": palette.PRINT, "drawings": {}, "bars": []}
     for figure in shown.figures():
         drawn = {f"{figure.name}-{i}.svg": each for i, each in enumerate(draw(figure, paper=True))}
         data["drawings"][figure.name] = list(drawn)
@@ -69,9 +69,7 @@ def compiler(document: Document, written: Sequence[ReportFormat]) -> typst.Compi
         texts |= {name: each for name, each in drawn.items() if each}
     texts = {name: _in_face(drawing) for name, drawing in texts.items()}
     texts |= {"main.typ": template("report.typ"), "view.json": json.dumps(data)}
-    for icon, path in palette.ICONS.items():
-        for tone in palette.TONES:
-            texts[f"icon-{icon}-{tone}.svg"] = _icon(path, palette.PRINT[tone])
+    texts |= drawn_icons()
     sources: Any = {name: text.encode() for name, text in texts.items()}
     return typst.Compiler(sources, font_paths=[str(palette.fonts())], ignore_system_fonts=True)
 
@@ -83,6 +81,15 @@ def _in_face(drawing: str) -> str:
     """A drawing whose words are in the face of the text around it."""
     faced = palette.spelled(drawing).replace(f"'{palette.FACE}'", f"'{FACE}', '{palette.FACE}'")
     return faced.replace("<svg ", f'<svg font-family="{FACE}" ', 1)
+
+
+def drawn_icons() -> dict[str, str]:
+    """Every icon in every tone, by the name that templates have for it."""
+    return {
+        f"icon-{icon}-{tone}.svg": _icon(path, palette.PRINT[tone])
+        for icon, path in palette.ICONS.items()
+        for tone in palette.TONES
+    }
 
 
 def _icon(path: str, colour: str) -> str:
@@ -106,7 +113,8 @@ def _breakable(text: str) -> str:
     return " ".join(mark.join(part) if len(part) > LONG_WORD else part for part in parts)
 
 
-def _printable(value: Any, key: str = "") -> Any:
+def printable(value: Any, key: str = "") -> Any:
+    """The data of a template, with places to break long words, in characters of the face."""
     if isinstance(value, str):
         if key in ("block", "kind", "name", "tone", "icon"):
             return value
@@ -115,8 +123,8 @@ def _printable(value: Any, key: str = "") -> Any:
         text = value if key == "command" else _DIGEST.sub(r"\1", fmt.unbroken(value))
         return _breakable(palette.spelled(text))
     if isinstance(value, dict):
-        return {k: _printable(v, k) for k, v in value.items() if k not in ("plot", "axis")}
-    return [_printable(item) for item in value] if isinstance(value, list | tuple) else value
+        return {k: printable(v, k) for k, v in value.items() if k not in ("plot", "axis")}
+    return [printable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 _DIGEST = re.compile(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{12})[0-9a-f]+\b")

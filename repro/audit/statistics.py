@@ -1,0 +1,346 @@
+"""t, F, r, chi-squared and z with degrees of freedom, as printed -> the p that each gives.
+
+In lines of text and in cells (`t(28) = 2.20, p = .036`), or in columns (t, df, p). The statistic is
+a range, by its rounding; its p is too. After Nuijten and others 2016 (`statcheck`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from scipy import stats
+
+from repro.audit.comparison import Answer, Audit, Audited, Grade, check_probability
+from repro.audit.findings import YES, number, p_text, span_text
+from repro.audit.grading import decision
+from repro.audit.p_range import Span
+from repro.audit.pasted import Cell, Pasted
+from repro.errors import ClaimError, Place, Problem, SpecError
+from repro.evidence.published import PrintedNumber, Rounding
+from repro.schema.rows import MOST
+
+ALPHA = 0.05
+MAX_STATEMENTS = 2_000
+_N = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?!,?[0-9])"
+_NAMES = r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2))"
+_STATISTIC = re.compile(
+    rf"(?<![\w/.-])(?P<name>{_NAMES}) ?(?:\((?P<df>[^()]{{1,40}})\) ?)?"
+    rf"(?P<is>[=<>]) ?(?P<value>{_N})"
+)
+_OPENED = re.compile(rf"(?<![\w/.-]){_NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
+_BETWEEN = rf"(?: ?[,;] ?[\w\N{{SUPERSCRIPT TWO}}^. ]{{1,12}} ?= ?{_N})*"
+_P = re.compile(rf"{_BETWEEN} ?[,;:(]? ?(?:[pP] ?(?P<p>[=<>≤≥] ?{_N})|(?P<ns>n\.?s\.?)(?!\w))")
+_ONE_SIDED = re.compile(r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test")
+_CORRECTED = re.compile(r"bonferroni|\bholm\b|\bfdr\b|benjamini|corrected|adjusted p|permutation")
+_HEADS: Mapping[str, re.Pattern[str]] = {
+    "t": re.compile(r"t(?:[- ](?:value|stat(?:istic)?))?"),
+    "F": re.compile(r"f(?:[- ](?:value|stat(?:istic)?|ratio))?"),
+    "r": re.compile(r"r|pearson(?:'s)? r"),
+    "z": re.compile(r"z(?:[- ](?:value|score|stat(?:istic)?))?"),
+    "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
+    "df": re.compile(r"df|d\.f\.|degrees of freedom"),
+    "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
+    "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
+    "n": re.compile(r"n"),
+    "p": re.compile(r"p|p[- ]?values?|pr\(>\|[tz]\|\)|sig\.?"),
+}
+_NOTHING = ("", "-", "--", "\N{EN DASH}", "\N{EM DASH}")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A printed statistic: t, F, r, z or χ², its degrees of freedom, and its p where printed.
+
+    ``df`` is empty for z; of F it has both.
+    """
+
+    id: str
+    kind: str
+    df: tuple[float, ...]
+    value: PrintedNumber
+    p: PrintedNumber | None
+
+    @property
+    def text(self) -> str:
+        """`t(28) = 2.20`."""
+        df = f"({', '.join(f'{each:g}' for each in self.df)})" if self.df else ""
+        sign = "" if self.value.relation != "=" else "= "
+        return f"{self.kind}{df} {sign}{self.value.text}"
+
+    @property
+    def directed(self) -> bool:
+        """Whether a one-sided test is possible: of one degree of freedom, or of a sign."""
+        return self.kind in "trz" or self.df[0] == 1
+
+
+def has_statistics(text: str) -> bool:
+    """Whether a text prints a statistic with its degrees of freedom, as `t(28) = 2.20`."""
+    return _OPENED.search(_plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    """The text without the marks of LaTeX and Markdown, of the same lines."""
+    text = re.sub(r"\\chi", "\N{GREEK SMALL LETTER CHI}", text).replace("\N{MINUS SIGN}", "-")
+    text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
+    return re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", re.sub(r"[*_$\\{}]", "", text))
+
+
+def in_text(text: str, file: str) -> tuple[Statement, ...]:
+    """Every statistic of a text, in its order; SpecError for those that cannot be read."""
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    for line, words in enumerate(_plain(text).split("\n"), 1):
+        read = {each.start(): each for each in _STATISTIC.finditer(words)}
+        starts = sorted(read.keys() | {each.start() for each in _OPENED.finditer(words)})
+        for at in starts:
+            try:
+                found += _statement(words, at, read.get(at), line, len(found))
+            except ClaimError as error:
+                advice = "write a decimal point, and degrees of freedom in parentheses"
+                place = Place(file, line, at + 1)
+                problems.append(Problem(place, str(error), "t(28) = 2.20, p = .036", advice))
+    return _checked(found, problems, file)
+
+
+def _checked(found: list[Statement], problems: list[Problem], file: str) -> tuple[Statement, ...]:
+    if len(found) > MAX_STATEMENTS:
+        mistake, advice = f"{len(found):,} statistics", "make several files of it"
+        problems = [Problem(Place(file), mistake, f"at most {MAX_STATEMENTS:,}", advice)]
+    if problems:
+        raise SpecError(sorted(problems)[:MOST])
+    return tuple(found)
+
+
+def _statement(
+    words: str, at: int, found: re.Match[str] | None, line: int, before: int
+) -> Iterator[Statement]:
+    """The statement that begins there; none for r = .3 or F = 2, which may be anything."""
+    if found is None:
+        raise ClaimError(f"{words[at : at + 30]!r} has a number that is not plain")
+    if found["df"] is None and found["name"] not in "zZ":
+        return
+    kind = _kind(found["name"])
+    after = _P.match(words, found.end())
+    p = None if after is None else _p("n.s." if after["ns"] else after["p"])
+    sign = "" if found["is"] == "=" else found["is"]
+    value = PrintedNumber.read(sign + found["value"])
+    name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
+    yield Statement(name, kind, _df(kind, found["df"] or ""), _possible(kind, value), p)
+
+
+def _kind(name: str) -> str:
+    return name.lower() if name in "zZ" else "χ²" if name not in "tFr" else name
+
+
+def _label(words: str, at: int) -> str:
+    """What stands before a statistic in its line: the cells of a row, or a few words."""
+    said = re.split(r"[|&\t]|(?<=[.;]) ", words[:at].strip(" |&\t,(["))
+    cells = [each.strip(" ,:") for each in said if re.search("[A-Za-z]", each)]
+    in_table = any(sign in words for sign in "|&\t")
+    label = "" if not cells else cells[0] if in_table else cells[-1]
+    return label if len(label) <= 60 else f"...{label[-57:]}"
+
+
+def _df(kind: str, text: str) -> tuple[float, ...]:
+    parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip()))
+    wanted = {"F": 2, "z": 0}.get(kind, 1)
+    parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
+    if kind == "z":
+        return ()
+    if len(parts) != wanted or not all(re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]+)?", e) for e in parts):
+        raise ClaimError(f"{kind}({text}) needs {wanted} degrees of freedom")
+    found = tuple(map(float, parts))
+    if not all(each > 0 for each in found):
+        raise ClaimError(f"{kind}({text}): degrees of freedom are above 0")
+    return found
+
+
+def _possible(kind: str, value: PrintedNumber) -> PrintedNumber:
+    if kind in ("F", "χ²") and value.value < 0:
+        raise ClaimError(f"{kind} is not negative, and {value.text} is")
+    if kind == "r" and abs(value.value) > 1:
+        raise ClaimError(f"a correlation lies between -1 and 1, and {value.text} does not")
+    return value
+
+
+def _p(text: str) -> PrintedNumber | None:
+    text = re.sub("^[pP]? ?=", "", text.strip(" *")).strip().replace("≤", "<").replace("≥", ">")
+    if text in _NOTHING:
+        return None
+    if re.fullmatch(r"n\.?s\.?", text, re.IGNORECASE):
+        return replace(PrintedNumber.read(">0.05"), text="n.s.")
+    return check_probability(PrintedNumber.read(text))
+
+
+def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
+    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none."""
+    header, *body = table.rows
+    at: dict[str, int] = {}
+    fixed = ""
+    for place, cell in enumerate(header):
+        name = _plain(cell.text).strip()
+        if opened := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name):
+            name, df = opened.groups()
+        role = next((r for r, head in _HEADS.items() if head.fullmatch(name.lower())), None)
+        if role is not None and role not in at:
+            at[role] = place
+            fixed = fixed or (df if opened else "")
+    kinds = [kind for kind in ("t", "F", "r", "z", "χ²") if kind in at]
+    known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
+    if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
+        return None
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    for row in body:
+        if not row[at[kinds[0]]].empty:
+            _of_row(row, kinds[0], at, fixed, found, problems, table.file)
+    return _checked(found, problems, table.file)
+
+
+def _of_row(
+    row: Sequence[Cell],
+    kind: str,
+    at: Mapping[str, int],
+    fixed: str,
+    found: list[Statement],
+    problems: list[Problem],
+    file: str,
+) -> None:
+    cells = {role: _plain(row[place].text).strip() for role, place in at.items()}
+    try:
+        df = fixed or cells.get("df") or ", ".join(cells.get(each, "") for each in ("df1", "df2"))
+        if kind == "r" and not fixed and "df" not in cells:
+            df = _df_of_pairs(cells.get("n", ""))
+        name = _plain(row[0].text).strip() if at[kind] else ""
+        value = _possible(kind, PrintedNumber.read(cells[kind]))
+        p = _p(cells.get("p", ""))
+        label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
+        found.append(Statement(label[:100], kind, _df(kind, df), value, p))
+    except ClaimError as error:
+        place = Place(file, row[at[kind]].line, row[at[kind]].column)
+        advice = "write a decimal point; - where nothing is printed"
+        problems.append(Problem(place, str(error), "2.20 with df 28", advice))
+
+
+def _df_of_pairs(n: str) -> str:
+    if not n.isdecimal() or int(n) < 3:
+        raise ClaimError(f"{n!r} is not a number of pairs, 3 or more")
+    return str(int(n) - 2)
+
+
+def span_of(statement: Statement) -> Span:
+    """The two-sided p of every statistic that is printed like this; upper tail for F and χ²."""
+    low, high = statement.value.low, statement.value.high
+    signed = statement.kind in "trz"
+    if signed:
+        ends = (abs(low), abs(high))
+        low, high = (0.0 if low <= 0 <= high else min(ends)), max(ends)
+    return _tail(statement, high), _tail(statement, max(low, 0.0))
+
+
+def _tail(statement: Statement, value: float) -> float:
+    df = statement.df
+    match statement.kind:
+        case "z":
+            return float(2 * stats.norm.sf(value))
+        case "F":
+            return float(stats.f.sf(value, *df))
+        case "χ²":
+            return float(stats.chi2.sf(value, *df))
+        case "r":
+            share = min(value, 1.0) ** 2
+            value = (share * df[0] / (1 - share)) ** 0.5 if share < 1 else float("inf")
+    return float(2 * stats.t.sf(value, *df))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the text tells of its tests: that there are one-sided ones, or corrected p-values."""
+
+    one_sided: bool
+    corrected: bool
+
+    def sentences(self) -> Iterator[str]:
+        """What the answers take for granted."""
+        yield (
+            "p is computed from each statistic and its degrees of freedom, with their rounding; "
+            "nothing is corrected for many tests."
+        )
+        if self.one_sided:
+            yield "The text tells of one-sided tests, so a p that fits one-sided only is accepted."
+        if self.corrected:
+            yield "The text tells of corrected p-values, so one that does not fit may be corrected."
+
+
+def audit_statistics(
+    statements: Sequence[Statement], source: str, text: str, rounding: Rounding
+) -> Audit:
+    """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
+    lower = text.lower()
+    said = _Said(_ONE_SIDED.search(lower) is not None, _CORRECTED.search(lower) is not None)
+    rows = tuple(_audited(each, rounding, said) for each in statements)
+    return Audit("", source, rows, tuple(said.sentences()))
+
+
+def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
+    p = None if each.p is None else each.p.under(rounding)
+    each = replace(each, value=each.value.under(rounding), p=p)
+    span = span_of(each)
+    row = Audited(
+        id=each.id,
+        kind="statistic",
+        grade=Grade.NOT_CHECKABLE,
+        p_printed=None if p is None else p.text,
+        p_interval=span,
+        assumed=f"{each.kind} {'two-sided' if each.kind in 'trz' else 'upper tail'}",
+        alpha=ALPHA,
+        rounding=rounding,
+        details={"statistic": each.kind, "df": each.df, "value": each.value.text},
+    )
+    row = _without_p(row, each, span) if p is None else _with_p(row, each, p, said)
+    return replace(row, findings=(row.reason,))
+
+
+def _without_p(row: Audited, each: Statement, span: Span) -> Audited:
+    decided = decision(span, ALPHA)
+    reason = f"no p stands behind {each.text}; significant at 5 %: {YES[decided]} ({_p_of(span)})"
+    answers: Mapping[bool | None, Answer] = {True: "holds", False: "does not", None: "cannot say"}
+    return replace(row, answer=answers[decided], reason=reason)
+
+
+def _p_of(span: Span) -> str:
+    low, high = map(number, span)
+    return f"p = {low}" if low == high else f"p = {low} to {high}"
+
+
+def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Audited:
+    span = row.p_interval or (0.0, 1.0)
+    gives = f"{each.text} gives {_p_of(span)}"
+    if _fits(span, p):
+        if p.relation != "=" and not (p.low <= span[0] and span[1] <= p.high):
+            reason = f"rounding allows p from {span_text(span)}, so {p_text(p)} stays open"
+            return replace(row, grade=Grade.DECISION_FRAGILE, reason=reason)
+        return replace(row, grade=Grade.CONSISTENT, answer="holds", reason=gives)
+    half = (span[0] / 2, span[1] / 2)
+    sides = [half, (1 - half[1], 1 - half[0])] if each.directed else []
+    if any(_fits(side, p) for side in sides):
+        reason = f"{gives} two-sided; {p_text(p)} fits one-sided only"
+        answer: Answer = "holds" if told.one_sided else "cannot say"
+        reason += ", as the text says" if told.one_sided else ", which nothing says"
+        grade = Grade.CONSISTENT_IF
+        return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
+    if told.corrected:
+        reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
+        return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
+    claimed = {"<": p.high <= ALPHA or None, ">": False if p.low >= ALPHA else None}
+    said = claimed.get(p.relation, decision((p.low, p.high), ALPHA))
+    other = {decision(span, ALPHA), said} == {True, False}
+    grade = Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT
+    reason = f"{gives}, not {p_text(p)}" + "; the decision at 5 % is the other one" * other
+    return replace(row, grade=grade, answer="does not", reason=reason)
+
+
+def _fits(span: Span, p: PrintedNumber) -> bool:
+    return span[0] <= p.high and p.low <= span[1]

@@ -1,0 +1,34 @@
+"""Audits -> folders with a page, a PDF, Markdown and JSON each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+
+from repro.audit.comparison import Audit
+from repro.audit.findings import answer_of
+from repro.audit.render import to_json, to_markdown
+from repro.report.audit_page import AuditPage, Line, write_audit
+
+
+def write_pages(audits: Sequence[Audit], folder: Path) -> list[Path]:
+    """Write `audit-NAME` of every audit in a folder; the pages, in the order given."""
+    written: dict[str, Path] = {}
+    for audit in audits:
+        stem = re.sub(r"[^\w.-]+", "-", PurePath(audit.source).stem) or "table"
+        named = f"audit-{stem}"
+        name = next(
+            n for n in (named, *(f"{named}-{i}" for i in range(2, 10_000))) if n not in written
+        )
+        texts = {"report.md": f"{to_markdown([audit])}\n", "report.json": f"{to_json([audit])}\n"}
+        written[name] = write_audit(page_of(audit), folder / name, texts)
+    return list(written.values())
+
+
+def page_of(audit: Audit) -> AuditPage:
+    """What a page shows of an audit."""
+    name = PurePath(audit.source).name
+    answers = [(row, *answer_of(row)) for row in audit.rows]
+    lines = (Line(answer, row.id, why, row.p_printed is not None) for row, answer, why in answers)
+    return AuditPage(audit.title or f"Audit of {name}", name, tuple(lines), audit.findings)

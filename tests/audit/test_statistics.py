@@ -1,0 +1,128 @@
+"""t, F, r, chi-squared and z as they are printed: p again by `scipy`, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from scipy import stats
+
+from repro.audit.audit import audit_paths
+from repro.errors import SpecError
+
+
+def audited(folder, text, name="table.txt", **options):
+    """The rows of the audit of a text."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    (audit,) = audit_paths([path], **options)
+    return audit.rows
+
+
+def correlation(r, df):
+    """Two-sided p of a correlation."""
+    return 2 * stats.t.sf(r * (df / (1 - r * r)) ** 0.5, df)
+
+
+@pytest.mark.parametrize(
+    ("text", "p", "answer", "grade"),
+    [
+        ("t(28) = 2.20, p = .036", 2 * stats.t.sf(2.2, 28), "holds", "CONSISTENT"),
+        ("t(28) = -2.20, p = .036", 2 * stats.t.sf(2.2, 28), "holds", "CONSISTENT"),
+        ("*t*(28) = −2.20, *p* = .04", 2 * stats.t.sf(2.2, 28), "holds", "CONSISTENT"),
+        ("$t(28) = 2.20$, $p = .036$", 2 * stats.t.sf(2.2, 28), "holds", "CONSISTENT"),
+        ("t(23.41) = 2.20, p = .038", 2 * stats.t.sf(2.2, 23.41), "holds", "CONSISTENT"),
+        ("F(2, 57) = 4.1, p < .05", stats.f.sf(4.1, 2, 57), "holds", "CONSISTENT"),
+        ("F(2,57)=4.1, MSE = 1.30, p<.05", stats.f.sf(4.1, 2, 57), "holds", "CONSISTENT"),
+        ("r(48) = .31, p = .03", correlation(0.31, 48), "holds", "CONSISTENT"),
+        (r"$\chi^2(2, N = 90) = 7.2$, p = .027", stats.chi2.sf(7.2, 2), "holds", "CONSISTENT"),
+        ("χ²(1) = 3.84, p = n.s., t(9) = 1.0, p = .34", None, None, None),
+        ("t(28) = 2.20, p = .018", 2 * stats.t.sf(2.2, 28), "cannot say", "CONSISTENT-IF"),
+        ("one-tailed: t(28) = 2.20, p = .018", 2 * stats.t.sf(2.2, 28), "holds", "CONSISTENT-IF"),
+        ("t(28) = 2.20, p = .36", 2 * stats.t.sf(2.2, 28), "does not", "DECISION-INCONSISTENT"),
+        ("t(28) = 2.20, p < .001", 2 * stats.t.sf(2.2, 28), "does not", "INCONSISTENT"),
+        ("F(2, 57) = 4.1, n.s.", stats.f.sf(4.1, 2, 57), "does not", "DECISION-INCONSISTENT"),
+        ("Bonferroni: F(2, 57) = 4.1, p = .06", None, "cannot say", "CONSISTENT-IF"),
+        ("t(28) = 2.05, p < .05", 2 * stats.t.sf(2.05, 28), "cannot say", "DECISION-FRAGILE"),
+        ("t(28) = 2.20", 2 * stats.t.sf(2.2, 28), "holds", "NOT-CHECKABLE"),
+        ("F(1, 20) = 0.5", stats.f.sf(0.5, 1, 20), "does not", "NOT-CHECKABLE"),
+        ("F(1, 20) < 1, p > .05", None, "holds", "CONSISTENT"),
+        ("t(10) = 9.99, p = .000", 2 * stats.t.sf(9.99, 10), "holds", "CONSISTENT"),
+    ],
+)
+def test_a_line(tmp_path, text, p, answer, grade):
+    """The p of the printed statistic lies in the range; the answer and the grade say the rest."""
+    row = audited(tmp_path, text + "\n")[0]
+    low, high = row.p_interval
+    if p is not None:
+        assert low <= p <= high
+    if answer is not None:
+        assert (row.answer, str(row.grade)) == (answer, grade)
+
+
+def test_ends_are_those_of_rounding(tmp_path):
+    """2.20 is 2.195 to 2.205, so its p is the range of both."""
+    (row,) = audited(tmp_path, "t(28) = 2.20, p = .036\n")
+    expected = [2 * stats.t.sf(end, 28) for end in (2.205, 2.195)]
+    assert row.p_interval == pytest.approx(expected, rel=1e-12)
+    (row,) = audited(tmp_path, "t(28) = 2.20, p = .036\n", rounding="truncate")
+    assert row.p_interval == pytest.approx(
+        [2 * stats.t.sf(end, 28) for end in (2.21, 2.20)], rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("Test,t,df,p\na,2.20,28,.036\nb,1.00,28,.04\n", ("holds", "does not")),
+        (
+            (
+                "| Effect | F | df1 | df2 | p |\n|---|---|---|---|---|\n"
+                "| A | 4.1 | 2 | 57 | <.05 |\n| B | 0.4 | 2 | 57 | n.s. |\n"
+            ),
+            ("holds", "holds"),
+        ),
+        ("Pair\tr\tn\tp\nx-y\t.31\t50\t.03\nx-z\t.31\t50\t.30\n", ("holds", "does not")),
+        ("Pair,z,p\nx,1.96,.05\ny,2.58,.01\n", ("holds", "holds")),
+        ('Effect,F,df,p\nA,4.1,"2, 57",.022\nB,4.1,"2, 57",.2\n', ("holds", "does not")),
+        (
+            "Item & t(28) & p \\\\\nA & 2.20 & .036 \\\\\nB & 2.20 & .36 \\\\\n",
+            ("holds", "does not"),
+        ),
+        (
+            (
+                "| Effect | test |\n|---|---|\n"
+                "| A | t(28) = 2.20, p = .036 |\n| B | t(28) = 2.2, p = .2 |\n"
+            ),
+            ("holds", "does not"),
+        ),
+    ],
+)
+def test_columns_and_cells(tmp_path, text, answers):
+    """Statistics in columns of their own, in cells, and with df in the header."""
+    rows = audited(tmp_path, text)
+    assert tuple(row.answer for row in rows) == answers
+    assert rows[0].kind == "statistic"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("t(28) = 2,20, p = ,036\n", "not plain"),
+        ("F(57) = 4.1, p = .02\n", "2 degrees of freedom"),
+        ("t(1,234) = 4.1, p = .02\n", "1 degrees of freedom"),
+        ("r(48) = 1.31, p = .02\n", "between -1 and 1"),
+        ("t(0) = 1.31, p = .02\n", "above 0"),
+        ("F(2, 57) = -4.1, p = .02\n", "not negative"),
+        ("t(28) = 2.20, p = 1.036\n", "1.036"),
+    ],
+)
+def test_what_is_no_statistic_is_refused(tmp_path, text, what):
+    """A number that may mean another is never read."""
+    with pytest.raises(SpecError) as caught:
+        audited(tmp_path, text)
+    assert what in str(caught.value)
+
+
+def test_precision_recall_and_f_are_results(tmp_path):
+    """P, R and F of a tagger are no test statistics."""
+    text = "Method,P,R,F\nA,.91 ± .01,.90 ± .01,.90 ± .01\nB,.92 ± .01,.91 ± .01,.91 ± .01\n"
+    assert audited(tmp_path, text)[0].kind == "comparison"
