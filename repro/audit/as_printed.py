@@ -106,9 +106,10 @@ def read_as_printed(table: Pasted, *, methods: Literal["rows", "columns"] | None
     """What a table says; SpecError with every cell that cannot be read, and how to write it."""
     names, body = _header(table)
     if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
-        mistake = "a table of test statistics, which cannot be checked against p"
-        advice = "paste the means with their spread and n instead"
-        raise fatal(_place(table.file, table.rows[0][0]), mistake, "means such as 93.4±0.2", advice)
+        mistake = "no column says which test its statistic is of"
+        expected = "a column t, F, r, z or chi2, and df where the test has any"
+        advice = "name the column of statistics after its test"
+        raise fatal(_place(table.file, table.rows[0][0]), mistake, expected, advice)
     roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
     if "value" not in roles:
         mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"

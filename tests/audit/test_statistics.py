@@ -126,3 +126,13 @@ def test_precision_recall_and_f_are_results(tmp_path):
     """P, R and F of a tagger are no test statistics."""
     text = "Method,P,R,F\nA,.91 ± .01,.90 ± .01,.90 ± .01\nB,.92 ± .01,.91 ± .01,.91 ± .01\n"
     assert audited(tmp_path, text)[0].kind == "comparison"
+
+
+def test_a_statistic_without_a_name_is_asked_for_one(tmp_path):
+    """The advice works when it is followed."""
+    text = "id,statistic,df,p\na,1.80,40,0.04\nb,2.20,28,0.036\n"
+    with pytest.raises(SpecError) as caught:
+        audited(tmp_path, text)
+    assert caught.value.problems[0].advice == "name the column of statistics after its test"
+    first, second = audited(tmp_path, text.replace("statistic", "t"))
+    assert (first.answer, second.answer) == ("cannot say", "holds")
