@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
-from repro.audit.as_printed import AsPrinted, Better, Method, PrintedValue, Reading
+from repro.audit.as_printed import AsPrinted, Better, Method, PrintedValue, Reading, metrics_in
 from repro.audit.best import compared_with_the_best
 from repro.audit.comparison import (
     Answer,
@@ -236,12 +236,9 @@ def _groups(
         _refuse_same_names(printed.methods, source)
         for row in printed.methods:
             p = {name: row.p for name in printed.columns[:1] if row.p is not None}
-            yield (
-                row.name,
-                row.name,
-                {name: (value, row.n) for name, value in row.values.items()},
-                p,
-            )
+            for names in _of_one_metric(list(row.values)):
+                arms = {name: (row.values[name], row.n) for name in names}
+                yield row.name, row.name, arms, p
         return
     names = [row.name for row in printed.methods]
     parts = dict.fromkeys(row.section for row in printed.methods)
@@ -257,6 +254,14 @@ def _groups(
                 arms,
                 ps if name == printed.p_of else {},
             )
+
+
+def _of_one_metric(names: Sequence[str]) -> list[list[str]]:
+    """The columns that may be compared: those whose names tell of the same metrics, or of none."""
+    groups: dict[frozenset[str], list[str]] = {}
+    for name in names:
+        groups.setdefault(metrics_in(name), []).append(name)
+    return list(groups.values())
 
 
 def _refuse_same_names(methods: Sequence[Method], source: str) -> None:

@@ -49,8 +49,10 @@ _HIGHER = re.compile(
     r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
     r"|precision|recall|\br2\b|success|top-?[15]|higher is better"
 )
+_LIKELIHOOD = re.compile(r"\bll\b|likelihood")
 _OF_ROWS = re.compile(
-    r"data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?|games?|variables?"
+    r"(?:data ?sets?|dnns?|backbones?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
+    r"|games?|variables?)(?: ?\([^()]*\))?"
 )
 """What heads the first column where methods stand in columns."""
 
@@ -408,6 +410,12 @@ def _way(text: str) -> Better | None:
     if lower == higher:
         return None
     return "lower" if lower else "higher"
+
+
+def metrics_in(name: str) -> frozenset[str]:
+    """The metrics that the name of a column tells of."""
+    found = (each.findall(name.lower()) for each in (_LOWER, _HIGHER, _LIKELIHOOD))
+    return frozenset(word for words in found for word in words)
 
 
 def _by_bold(values: Sequence[PrintedValue]) -> Better | None:
