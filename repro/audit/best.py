@@ -11,8 +11,8 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-from scipy import optimize, stats
-from scipy.special import ndtr
+from scipy import optimize
+from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr
 
 from repro.audit.comparison import PrintedArm
 
@@ -30,11 +30,13 @@ def constant(others: int, df: int, alpha: float = ALPHA) -> float:
 
     The (1 - alpha) quantile of the largest of that many t with one denominator of ``df``.
     """
-    z, weight_z = 9 * _NODES, 9 * _WEIGHTS * stats.norm.pdf(9 * _NODES)
-    chi = stats.chi(df, scale=df**-0.5)
-    low, high = chi.ppf(1e-13), chi.isf(1e-13)
+    z, weight_z = 9 * _NODES, 9 * _WEIGHTS * np.exp(-((9 * _NODES) ** 2) / 2) / np.sqrt(2 * np.pi)
+    half = df / 2
+    low, high = np.sqrt([gammaincinv(half, 1e-13) / half, gammainccinv(half, 1e-13) / half])
     scale = low + (high - low) * (_NODES + 1) / 2
-    weight = _WEIGHTS * chi.pdf(scale) * (high - low) / 2
+    squared = half * scale**2  # half a chi-squared variable of df degrees of freedom
+    density = np.exp(half * np.log(squared) - squared - gammaln(half)) * 2 / scale
+    weight = _WEIGHTS * density * (high - low) / 2
 
     def beyond(d: float) -> float:
         below = ndtr(z[:, None] + np.sqrt(2) * d * scale[None, :]) ** others

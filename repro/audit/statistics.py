@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scipy import stats
+from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
 from repro.audit.comparison import Answer, Audit, Audited, Grade, check_probability
 from repro.audit.findings import YES, number, p_text, span_text
@@ -244,15 +244,15 @@ def _tail(statement: Statement, value: float) -> float:
     df = statement.df
     match statement.kind:
         case "z":
-            return float(2 * stats.norm.sf(value))
+            return float(2 * ndtr(-value))
         case "F":
-            return float(stats.f.sf(value, *df))
+            return float(fdtrc(df[0], df[1], value))
         case "χ²":
-            return float(stats.chi2.sf(value, *df))
+            return float(chdtrc(df[0], value))
         case "r":
             share = min(value, 1.0) ** 2
             value = (share * df[0] / (1 - share)) ** 0.5 if share < 1 else float("inf")
-    return float(2 * stats.t.sf(value, *df))
+    return float(2 * stdtr(df[0], -value))
 
 
 @dataclass(frozen=True, slots=True)
