@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from repro.audit.comparison import Audit
 from repro.audit.findings import answer_of
 from repro.audit.render import to_json, to_markdown
-from repro.report.audit_page import AuditPage, Line, write_audit
+from repro.report.audit_page import AnsweredLine, AuditPage, write_audit
 
 
 def write_pages(audits: Sequence[Audit], folder: Path) -> list[Path]:
@@ -30,5 +30,7 @@ def page_of(audit: Audit) -> AuditPage:
     """What a page shows of an audit."""
     name = PurePath(audit.source).name
     answers = [(row, *answer_of(row)) for row in audit.rows]
-    lines = (Line(answer, row.id, why, row.p_printed is not None) for row, answer, why in answers)
+    lines = (
+        AnsweredLine(answer, row.id, why, row.p_printed is not None) for row, answer, why in answers
+    )
     return AuditPage(audit.title or f"Audit of {name}", name, tuple(lines), audit.findings)

@@ -35,7 +35,7 @@ _MEANS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnsweredLine:
     """An answer: the word, what it is of, and why; whether it is to a printed p."""
 
     answer: str
@@ -56,7 +56,7 @@ class AuditPage:
 
     title: str
     source: str
-    lines: tuple[Line, ...]
+    lines: tuple[AnsweredLine, ...]
     notes: tuple[str, ...]
 
     def view(self) -> dict[str, Any]:
