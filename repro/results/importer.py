@@ -91,6 +91,11 @@ class Importer(Spec):
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """Every run below ``root``, in the order in which they were made, where that is known."""
 
+    def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
+        """Every item of every run, as a run of one row; none where only means are recorded."""
+        del root, digests
+        yield from ()
+
     @classmethod
     def ways(cls, there: ResultsThere) -> Iterator[Way]:
         """The ways in which it reads results, the surest first; none where they are of others."""

@@ -7,9 +7,9 @@ Fields of a run are those of its `eval`: `task`, `model`, `task_args.NAME`,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from repro.results.importer import FilesRead, Importer
 from repro.results.paths import PathPattern, matching
 from repro.results.reader import Reader
 from repro.results.readings import time_of
-from repro.results.series import numbers_in, object_in
+from repro.results.series import Row, numbers_in, object_in
 
 DATED = re.compile(r"\d{4}-\d\d-\d\dT")
 
@@ -55,20 +55,56 @@ class Inspect(Importer):
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path, which begins with the time in the names that inspect gives."""
+        for place, said, log in self._logs(root, digests, "inspect"):
+            if log is None:
+                yield FoundRun(place, said, [])
+                continue
+            fields = {**log["eval"], **said}
+            sort, when = time_of(str(fields.get("created", ""))) or ("", 0.0)
+            dated = sort == "date with a time zone"
+            state = STATES.get(log["status"], "failed")
+            numbers = numbers_in(log["numbers"])
+            yield FoundRun(place, fields, [numbers], state, when if dated else None)
+
+    def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
+        """The samples, by `id`: the scores of a sample are averaged over its epochs."""
+        for place, said, log in self._logs(root, digests, "inspect samples"):
+            if log is None:
+                continue
+            if log["status"] != "success":
+                raise DataError(
+                    f"{place}: an evaluation that ended with '{log['status'][:40]}'\n"
+                    "  expected: success, with a score for every sample\n"
+                    "  to do: evaluate again, or put the log into another folder"
+                )
+            by_id: dict[str, list[tuple[Mapping[str, Any], Row]]] = {}
+            for facts, scores in log["samples"]:
+                by_id.setdefault(facts["id"], []).append((facts, numbers_in(scores)))
+            if epochs := max(map(len, by_id.values()), default=0) - 1:
+                digests.said[f"{place}: scores are means over {epochs + 1} epochs"] = None
+            for name, each in by_id.items():
+                fields = {**log["eval"], **each[0][0], **said}
+                row = _averaged([scores for _, scores in each])
+                yield FoundRun(f"{place}, sample {name}", fields, [row])
+
+    def _logs(
+        self, root: Path, digests: FilesRead, kind: str
+    ) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
+        """The place of each log, what its path says, and what it holds; None of an empty one."""
         with Reader("inspect") as reader:
             for path, said, empty in matching(root, self.path, self.seed):
                 place = path.relative_to(root).as_posix()
                 if empty:
-                    yield FoundRun(place, said, [])
+                    yield place, said, None
                     continue
                 parts = {".eval" if path.suffix == ".eval" else ".json": digests.read(path, root)}
-                log = reader.read("inspect", path, parts)
-                fields = {**log["eval"], **said}
-                sort, when = time_of(str(fields.get("created", ""))) or ("", 0.0)
-                dated = sort == "date with a time zone"
-                state = STATES.get(log["status"], "failed")
-                numbers = numbers_in(log["numbers"])
-                yield FoundRun(place, fields, [numbers], state, when if dated else None)
+                yield place, said, reader.read(kind, path, parts)
+
+
+def _averaged(epochs: Sequence[Row]) -> Row:
+    """The means of the scores that every epoch has; no other is one of the sample."""
+    names = [name for name in epochs[0] if all(each.get(name) is not None for each in epochs)]
+    return {name: sum(each[name] or 0.0 for each in epochs) / len(epochs) for name in names}
 
 
 def _is_log(file: Path) -> bool:

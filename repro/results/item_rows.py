@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from repro.errors import ClaimError, DataError
-from repro.results.forms import Form, FoundRun, UnfitError, refused
+from repro.results.forms import Form, FoundRun, UnfitError, Way, refused
 from repro.results.found_results import FoundResults
 from repro.results.importer import FilesRead
 from repro.results.measures import measure_of, measured
 from repro.results.path_names import parts_of
+from repro.results.readings import short
 from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
 from repro.results.run_values import FoundValue, ItemValue
-from repro.results.ways import runs_of, ways_of
+from repro.results.ways import import_of, runs_of, ways_of
 from repro.schema.numbers import number_of
 
 
@@ -29,22 +30,27 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
     base = root if path.resolve().is_relative_to(root.resolve()) else above
     lost: list[ClaimError | DataError] = []
     for way in ways_of(path, base, hints.reader, asked=True):
-        if way.sort == "framework":  # its numbers are means over items
-            continue
         try:
-            forms = way.forms()
-            found = [
-                (form, run)
-                for form in forms
-                for run in (form.runs or runs_of(path, form.importer, base, FilesRead()))
-            ]
-            return _of_rows(path, forms, found, hints)
+            forms, read = way.forms(), FilesRead()
+            found = [(form, run) for form in forms for run in _rows_of(path, way, form, base, read)]
+            if not found:
+                continue
+            results = _of_rows(path, forms, found, hints)
+            results.said += read.said
+            return results
         except (UnfitError, DataError) as error:
             lost.append(error)
     if lost:
         raise ClaimError(str(lost[0]))
     expected, advice = "a table, or JSON lines, with a row per item", "give the file of the items"
     raise refused(path, "no row of an item is in it", expected, advice)
+
+
+def _rows_of(path: Path, way: Way, form: Form, base: Path, read: FilesRead) -> Iterable[FoundRun]:
+    """The rows of items; the numbers of a framework are means over them, beside which they lie."""
+    if way.sort == "framework":
+        return import_of(path, form.importer).items(base, read)
+    return form.runs or runs_of(path, form.importer, base, read)
 
 
 def _of_rows(
@@ -68,6 +74,7 @@ def _of_rows(
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
     rows = [_row(path, arm, run, measure, seed, hints) for arm, run in zip(arms, runs, strict=True)]
+    _refuse_two_files(path, rows, runs)
     results = FoundResults(path, _means(rows), measure, items=tuple(rows))
     counts = Counter(row.arm for row in rows)
     many = ", ".join(f"{arm} {number_of(count, 'row')}" for arm, count in counts.items())
@@ -78,6 +85,18 @@ def _of_rows(
         clusters = number_of(len({row.cluster for row in rows}), "cluster")
         results.said.append(f"{clusters}, by '{hints.clusters}'")
     return results
+
+
+def _refuse_two_files(path: Path, rows: Sequence[ItemValue], runs: Sequence[FoundRun]) -> None:
+    """ClaimError for an item of one run in two files: of two tasks, it may be, or of two runs."""
+    files: dict[tuple[str, int, str], str] = {}
+    for row, run in zip(rows, runs, strict=True):
+        file = run.place.partition(", ")[0]
+        other = files.setdefault((row.arm, row.seed, row.item), file)
+        if other != file:
+            mistake = f"item '{short(row.item)}' of {row.arm} is in two files: {other} and {file}"
+            advice = "name the field of the seed: --seed NAME, or give a folder with one task"
+            raise refused(path, mistake, "each item once in each run", advice)
 
 
 def _named_seed(runs: Sequence[FoundRun]) -> str:

@@ -386,7 +386,7 @@ def test_stars_with_and_without_a_legend(tmp_path):
         ("Method,Acc,n\nA,93 ± 1,few\nB,94 ± 1,5\n", "2:10", "not a number of runs"),
         ("Method,Acc\nA,93 ± 1\n", "1:1", "nothing to compare"),
         ("Method,Acc\nA,93 ± 1\nB\x01,94 ± 1\n", "3:2", "control character"),
-        ("id,statistic,df,p\na,1.80,40,0.04\n", "1:1", "test statistics"),
+        ("id,statistic,df,p\na,1.80,40,0.04\n", "1:1", "which test its statistic"),
         ("only words\n", "1:1", "no table is found"),
         ("<table><tr><td>a<td>1</table>\n<table><tr><td>", "2:1", "a second table"),
     ],

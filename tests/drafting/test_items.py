@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy import stats
@@ -44,26 +46,107 @@ def samples() -> str:
     return "out"
 
 
+def inspect_log(arm: str, values: list[tuple[str, str, int]], status: str = "success") -> object:
+    """As inspect writes it in JSON; `C` and `I` are right and wrong."""
+    samples = [
+        {
+            "id": q,
+            "epoch": 1,
+            "input": "?",
+            "metadata": {"passage": p},
+            "scores": {"match": {"value": "CI"[1 - right], "answer": "a"}},
+        }
+        for q, p, right in values
+    ]
+    said = {"task": "count", "model": f"vendor/{arm}", "created": "2026-01-01T00:00:00+00:00"}
+    return {"version": 2, "status": status, "eval": said, "samples": samples}
+
+
+def inspect_jsons() -> str:
+    for k, arm in enumerate(("large", "small")):
+        Path("logs").mkdir(exist_ok=True)
+        log = inspect_log(arm, [(q, p, values[k]) for q, p, *values in RIGHT])
+        Path(f"logs/2026-01-01T00-00-00_{arm}.json").write_text(json.dumps(log))
+    return "logs"
+
+
+def inspect_evals() -> str:
+    """The same as `.eval`: the header, and what each sample came to, in a zip."""
+    for file in Path(inspect_jsons()).glob("*.json"):
+        log = json.loads(file.read_text())
+        with zipfile.ZipFile(file.with_suffix(".eval"), "w", zipfile.ZIP_DEFLATED) as made:
+            made.writestr("summaries.json", json.dumps(log.pop("samples")))
+            made.writestr("header.json", json.dumps(log))
+        file.unlink()
+    return "logs"
+
+
 @pytest.mark.parametrize(
     ("results", "fields"),
-    [(table, ("doc_id", "passage")), (samples, ("doc_id", "doc.passage"))],
+    [
+        (table, ("doc_id", "passage")),
+        (samples, ("doc_id", "doc.passage")),
+        (inspect_jsons, ("id", "sample.metadata.passage")),
+        (inspect_evals, ("id", "sample.metadata.passage")),
+    ],
 )
 def test_questions_are_paired_and_never_seeds(results: object, fields: tuple[str, str]) -> None:
     assert callable(results)
     args = ("--better", "higher", "--baseline", "small", "--items", fields[0])
-    done = repro("compare", results(), *args)
-    (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
+    place = results()
+    if place == "logs":  # where arms are called by the model
+        args = (*args[:3], "vendor/small", *args[4:])
+    done = repro("compare", place, *args)
+    (report,) = Path("reports").glob("*/declared/report.json")
+    (found,) = read_document(report).results
     expected = stats.ttest_rel([row[2] for row in RIGHT], [row[3] for row in RIGHT])
     assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
     assert found.details["items"] == "60, answered by both"
     assert "on 60 items, for these two trained models" in done.stdout
     assert "60 seeds" not in done.stdout
-    done = repro(
-        "compare", results() if results is table else "out", *args, "--clusters", fields[1]
-    )
-    (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
+    done = repro("compare", place, *args, "--clusters", fields[1])
+    (found,) = read_document(report).results
     assert found.details["clusters"] == "12; the standard error is clustered"
     assert found.df == pytest.approx(11)
+
+
+def test_epochs_of_a_sample_are_averaged_and_failed_evaluations_refused() -> None:
+    Path("logs").mkdir()
+    values = [(q, p, right) for q, p, right, _ in RIGHT]
+    for arm in ("large", "small"):
+        log: dict[str, Any] = dict(inspect_log(arm, values))  # type: ignore[call-overload]
+        again = [{**each, "epoch": 2} for each in log["samples"]]
+        for each, other in zip(again, RIGHT, strict=True):
+            right = other[3] if arm == "small" else 1
+            each["scores"] = {"match": {"value": float(right)}}
+        log["samples"] += again
+        Path(f"logs/2026-01-01T00-00-00_{arm}.json").write_text(json.dumps(log))
+    args = ("--better", "higher", "--baseline", "vendor/small", "--items", "id")
+    done = repro("compare", "logs", *args)
+    assert "scores are means over 2 epochs" in done.stdout
+    (report,) = Path("reports").glob("*/declared/report.json")
+    (found,) = read_document(report).results
+    large, small = (
+        [(a + b) / 2 for a, b in each]
+        for each in (
+            [(right, 1) for *_, right, _ in RIGHT],
+            [(right, other) for *_, right, other in RIGHT],
+        )
+    )
+    assert found.p == pytest.approx(stats.ttest_rel(large, small).pvalue, rel=1e-9)
+    log = dict(inspect_log("small", values, status="error"))  # type: ignore[call-overload]
+    Path("logs/2026-01-01T00-00-00_small.json").write_text(json.dumps(log))
+    done = repro("compare", "logs", *args)
+    assert (done.returncode, "ended with 'error'" in done.stderr) == (2, True)
+
+
+def test_items_of_two_tasks_are_not_taken_for_one() -> None:
+    """Both count theirs from 0, and a mean over both would be of neither."""
+    for file in [*Path(inspect_jsons()).glob("*.json")]:
+        file.with_name(file.name.replace("01-01", "01-02")).write_text(file.read_text())
+    args = ("--better", "higher", "--baseline", "vendor/small", "--items", "id")
+    done = repro("compare", "logs", *args)
+    assert (done.returncode, "is in two files" in done.stderr) == (2, True), done.stderr
 
 
 def test_mcnemar_is_declared_in_the_claim() -> None:

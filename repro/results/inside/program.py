@@ -32,6 +32,7 @@ ANSWER: Final = 256_000_000
 READERS: Final[Mapping[str, Callable[[Mapping[str, bytes], Path], Any]]] = {
     "events": events.read,
     "inspect": eval_logs.read,
+    "inspect samples": eval_logs.samples,
     "mlflow": mlflow,
     "tables": names,
     "trackio": trackio,
