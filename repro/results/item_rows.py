@@ -47,7 +47,7 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
 
 
 def _rows_of(path: Path, way: Way, form: Form, base: Path, read: FilesRead) -> Iterable[FoundRun]:
-    """The rows of items; the numbers of a framework are means over them, beside which they lie."""
+    """The rows of items; those of a framework lie next to numbers that are means over them."""
     if way.sort == "framework":
         return import_of(path, form.importer).items(base, read)
     return form.runs or runs_of(path, form.importer, base, read)

@@ -60,7 +60,7 @@ def samples(parts: Mapping[str, bytes], folder: Path) -> Any:
     """The same with its ``samples`` in the place of its numbers: what is said of each, its scores.
 
     Epochs of a sample are apart. A score is a number: 1 and 0 for inspect's `C` and `I`, .5 for
-    `P`, and 0 for `N`, which is no answer.
+    `P`, and 0 for `N` (not answered).
     """
     del folder
     found = _header(parts)
