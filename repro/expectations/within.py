@@ -225,7 +225,7 @@ def _typed(result: TestResult) -> WithinResult:
 
 
 def _where(declared: WithinReference, context: Context, result: WithinResult) -> str:
-    """`New is 3.41, outside 3.08 to 3.32, where Old, with 10 runs, leads to expect a new run`."""
+    """`New is 3.41, outside 3.08 to 3.32, where the 10 runs of Old lead to expect a new run`."""
     new, reference = context.labels(declared)
     text = digits(fmt.fixed, context.measurement(declared).digits)
     low, high = result.limits
@@ -233,7 +233,7 @@ def _where(declared: WithinReference, context: Context, result: WithinResult) ->
     shown, first, last = apart([value, low, high], [low, high, value], text)
     k, n = result.n
     expected = "a new run" if k == 1 else f"the mean of {k} runs"
-    basis = f"{reference}, with {n} runs, leads to expect"
+    basis = f"the {n} runs of {reference} lead to expect"
     outside = _outside(result)
     if declared.side == "both":
         side = "outside" if outside else "inside"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from repro.evidence.published import PublishedNumbers
 from repro.expectations.kinds import kind_of
@@ -16,9 +20,12 @@ from repro.judging.gather import gather
 from repro.report.badges import error_rate, strength
 from repro.report.parts import parts
 from repro.specs.claim import Claim
+from repro.stats.records import Sample, known
+from repro.stats.reference_runs import within
 from repro.store.run_store import RunStore
 from tests.judging.made import judged, made, only
 
+ROOT = Path(__file__).parents[2]
 REFERENCE = (3.21, 3.15, 3.24, 3.17, 3.26, 3.19, 3.12, 3.22, 3.28, 3.16)
 """Mean 3.2, standard deviation 0.0512: one more run is within 3.08 and 3.32."""
 
@@ -47,7 +54,7 @@ def mistakes(**how: Any) -> list[str]:
 def test_a_run_outside_is_against_the_claim() -> None:
     result = found(3.41)
     assert result.conclusion == "CONTRADICTED"
-    said = "Loss: A is 3.41, outside 3.08 to 3.32, where B, with 10 runs, leads to expect a new run"
+    said = "Loss: A is 3.41, outside 3.08 to 3.32, where the 10 runs of B lead to expect a new run"
     assert result.sentence.startswith(f"{said}. Outside, against the claim (p = 0.00")
 
 
@@ -55,7 +62,7 @@ def test_a_run_inside_proves_little_and_says_what_is_missed() -> None:
     result = found(3.22)
     assert result.conclusion == "INCONCLUSIVE"
     said = (
-        "A is 3.22, inside 3.08 to 3.32, where B, with 10 runs, leads to expect a new run. Inside, "
+        "A is 3.22, inside 3.08 to 3.32, where the 10 runs of B lead to expect a new run. Inside, "
     )
     said += (
         "which proves little: a shift of 0.12 (2.3 standard deviations) would be inside half of "
@@ -85,10 +92,10 @@ def test_no_margin_makes_a_run_outside_as_claimed() -> None:
 @pytest.mark.parametrize(
     ("side", "new", "conclusion", "said"),
     [
-        ("higher", 3.31, "CONTRADICTED", "above 3.30, the highest that B, with 10 runs, leads to"),
-        ("higher", 2.90, "INCONCLUSIVE", "not above 3.30, the highest that B"),
-        ("lower", 3.09, "CONTRADICTED", "below 3.10, the lowest that B"),
-        ("lower", 3.50, "INCONCLUSIVE", "not below 3.10, the lowest that B"),
+        ("higher", 3.31, "CONTRADICTED", "above 3.30, the highest that the 10 runs of B lead to"),
+        ("higher", 2.90, "INCONCLUSIVE", "not above 3.30, the highest that the 10 runs of B"),
+        ("lower", 3.09, "CONTRADICTED", "below 3.10, the lowest that the 10 runs of B"),
+        ("lower", 3.50, "INCONCLUSIVE", "not below 3.10, the lowest that the 10 runs of B"),
     ],
 )
 def test_one_side_alone_may_be_bad(side: str, new: float, conclusion: str, said: str) -> None:
@@ -106,7 +113,7 @@ def test_one_sided_margins_lie_on_the_bad_side() -> None:
 def test_the_mean_of_several_is_expected_nearer() -> None:
     result = found(3.29, 3.28, 3.30, seeds={"min": 3, "plan": 3})
     assert result.conclusion == "CONTRADICTED"
-    assert "leads to expect the mean of 3 runs" in result.sentence
+    assert "lead to expect the mean of 3 runs" in result.sentence
 
 
 def test_new_runs_that_scatter_more_confirm_nothing() -> None:
@@ -226,3 +233,18 @@ def test_a_printed_run_and_a_printed_reference(tmp_path: Any) -> None:
     found = check_claim(made_claim, gather(made_claim, RunStore(tmp_path / "store")))
     assert found.results[0].conclusion == "CONTRADICTED"
     assert "With 10 runs of the reference a shift of 2.3" in found.design[0].note
+
+
+def test_the_page_on_convergence_points_says_what_both_rules_say() -> None:
+    """MLPerf's rule: means and deviations without the extremes, one-sided at 5 %."""
+    reference = np.repeat([7.0, 8.0, 9.0], [3, 16, 1])
+    kept = np.sort(reference)[1:-1]
+    spread = math.sqrt(1 / len(kept) + 1 / 3) * kept.std()
+    line = kept.mean() - stats.t.ppf(0.95, len(kept) + 3 - 2) * spread
+    reach = stats.t.ppf(0.95, 19) * reference.std(ddof=1) * math.sqrt(1 / 5 + 1 / 20)
+    page = (ROOT / "docs/how-to/gate.md").read_text("utf-8")
+    assert f"line at {line:.2f}" in " ".join(page.split())
+    assert f"below {reference.mean() - reach:.2f}, the lowest" in page
+    for runs, fast in ((np.array([7, 7, 7, 8, 8]), True), (np.array([7, 7, 8, 8, 8]), False)):
+        found = within(Sample.of(*map(float, runs)), Sample.of(*reference), side="lower")
+        assert (known(found.p_opposite) < 0.05) == (np.sort(runs)[1:-1].mean() < line) == fast
