@@ -163,7 +163,8 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     if len(choice) > 1:
         mistake = f"several fields may tell the arms apart: {named(choice)}"
         raise refused(path, mistake, "one", f"name it, as in --arm {choice[0]}")
-    if not choice and numbers:
+    the_result = hints.alone and len(numbers) == 1
+    if not choice and numbers and not the_result:
         mistake = f"no text tells the arms apart, but numbers may: {named(numbers)}"
         advice = f"name it, as in --arm {numbers[0]}; if each column is an arm, write a row per "
         advice += "value: arm,seed,measurement,value"

@@ -321,6 +321,9 @@ def test_any_results_are_held_against_a_limit() -> None:
     Path("one.csv").write_text("seed,loss\n" + "".join(f"{n},{x}\n" for n, x in enumerate(FA3)))
     repro("compare", "one.csv", "--at-most", 3.28)
     assert document("one_at_most").verdict.conclusion == "CONFIRMED"
+    Path("few.csv").write_text("seed,epochs\n0,7\n1,7\n2,8\n3,8\n4,8\n")  # results, and no arms
+    repro("compare", "few.csv", "--at-most", 9)
+    assert document("few_at_most").verdict.conclusion == "CONFIRMED"
     rows = [
         f"{arm},{n},{x + shift}" for arm, shift in (("a", 0), ("b", 1)) for n, x in enumerate(FA3)
     ]
