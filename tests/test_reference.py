@@ -105,7 +105,7 @@ def test_every_command_and_option_is_listed() -> None:
     assert "repro verify CLAIMS... [OPTIONS]" in text
     assert "| `--train/--no-train` | yes |" in text
     assert "| `--scale NAME` |" in text
-    assert "| `--better higher\\|lower` |" in text
+    assert "| `--better lower\\|higher` |" in text
     assert re.search(r"\| `--threshold NUMBER` \|.*May be given several times\. \|", text)
     assert "repro measure CLAIM|RUN... [OPTIONS]" in text
     assert "\n## repro runs export\n" in text

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from repro.errors import ClaimError, DesignError
 from repro.expectations.base import PlannedSeeds
-from repro.expectations.declared import EProcess
 from repro.expectations.kinds import Expectation, kind_of
 from repro.expectations.sequential import is_sequential
 from repro.judging.document_parts import DesignPart
@@ -106,13 +105,13 @@ def _note(found: Assessment, on_power: str, *, looks: bool) -> str:
 
 def _stops(whole: Assessment, claim: Claim, assumed: str) -> str:
     """How many seeds an e-process takes, and with which prior it would take fewer."""
-    how, found = claim.sequential, whole.stopping
-    if found is None or whole.stops_at is None or not isinstance(how, EProcess):
+    declared, found = claim.context().looks.get("g"), whole.stopping
+    if found is None or whole.stops_at is None or declared is None:
         return ""
     truth = assumed or f"a difference of {fmt.significant(whole.stops_at)}"
     seeds, fewest = fmt.fixed(found.mean, 1), fmt.fixed(found.best_mean, 1)
-    if found.best_g == how.g or seeds == fewest:
-        prior = f"the prior suits it: g = {fmt.setting(how.g)}"
+    if found.best_g == declared or seeds == fewest:
+        prior = f"the prior suits it: g = {fmt.setting(declared)}"
     else:
         prior = f"with g = {fmt.setting(found.best_g)} it would be {fewest}"
     most = f"in nine cases of ten by {found.nine_in_ten}"
