@@ -257,10 +257,16 @@ def _groups(
 
 
 def _of_one_metric(names: Sequence[str]) -> list[list[str]]:
-    """The columns that may be compared: those whose names tell of the same metrics, or of none."""
+    """The columns that may be compared: by their metrics, where each name tells of one.
+
+    A method may be called after a metric, such as ScoreSDE; then the other names tell of none.
+    """
+    metrics = [metrics_in(name) for name in names]
+    if not all(metrics):
+        return [[*names]]
     groups: dict[frozenset[str], list[str]] = {}
-    for name in names:
-        groups.setdefault(metrics_in(name), []).append(name)
+    for name, found in zip(names, metrics, strict=True):
+        groups.setdefault(found, []).append(name)
     return list(groups.values())
 
 
@@ -425,5 +431,7 @@ def _taken(
         yield "Stars have no legend here, so what they claim is not checked."
     elif stars and not any(pair.p for pair in pairs):
         yield "Nothing says which method stars compare with: name it by --baseline."
+    if printed.across and len(_of_one_metric(printed.columns)) > 1:
+        yield "Columns of different metrics are not compared with each other."
     if printed.unread:
         yield f"Left unread: {', '.join(printed.unread[:10])}."

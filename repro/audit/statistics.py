@@ -257,10 +257,14 @@ def _tail(statement: Statement, value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What the text tells of its tests: that there are one-sided ones, or corrected p-values."""
+    """What the text tells of its tests: that there are one-sided ones, or corrected p-values.
+
+    ``in_text``: the statistics stand in a text, of which nothing else is read.
+    """
 
     one_sided: bool
     corrected: bool
+    in_text: bool
 
     def sentences(self) -> Iterator[str]:
         """What the answers take for granted."""
@@ -268,6 +272,8 @@ class _Said:
             "p is computed from each statistic and its degrees of freedom, with their rounding; "
             "nothing is corrected for many tests."
         )
+        if self.in_text:
+            yield "Nothing else of the text is read: put a table of means into another file."
         if self.one_sided:
             yield "The text tells of one-sided tests, so a p that fits one-sided only is accepted."
         if self.corrected:
@@ -279,7 +285,8 @@ def audit_statistics(
 ) -> Audit:
     """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
     lower = text.lower()
-    said = _Said(_ONE_SIDED.search(lower) is not None, _CORRECTED.search(lower) is not None)
+    tells = (_ONE_SIDED.search(lower) is not None, _CORRECTED.search(lower) is not None)
+    said = _Said(*tells, in_text=has_statistics(text))
     rows = tuple(_audited(each, rounding, said) for each in statements)
     return Audit("", source, rows, tuple(said.sentences()))
 

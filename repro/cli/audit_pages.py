@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from repro.audit.comparison import Audit
+from repro.audit.comparison import Audit, Audited
 from repro.audit.findings import answer_of
 from repro.audit.render import to_json, to_markdown
 from repro.report.audit_page import AnsweredLine, AuditPage, write_audit
@@ -29,8 +29,14 @@ def write_pages(audits: Sequence[Audit], folder: Path) -> list[Path]:
 def page_of(audit: Audit) -> AuditPage:
     """What a page shows of an audit."""
     name = PurePath(audit.source).name
-    answers = [(row, *answer_of(row)) for row in audit.rows]
-    lines = (
-        AnsweredLine(answer, row.id, why, row.p_printed is not None) for row, answer, why in answers
+    lines = tuple(map(_line, audit.rows))
+    return AuditPage(audit.title or f"Audit of {name}", name, lines, audit.findings)
+
+
+def _line(row: Audited) -> AnsweredLine:
+    answer, why = answer_of(row)
+    if row.p_printed is not None:
+        return AnsweredLine(answer, row.id, why, "p")
+    return AnsweredLine(
+        answer, row.id, why, "statistic" if row.kind == "statistic" else "difference"
     )
-    return AuditPage(audit.title or f"Audit of {name}", name, tuple(lines), audit.findings)

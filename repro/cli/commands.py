@@ -103,7 +103,8 @@ def audit(
         if to is not None:
             from repro.cli.audit_pages import write_pages
 
-            write_pages(audits, to)
+            for page in write_pages(audits, to):
+                say(str(page), err=True)
         failed = report_audits(audits, fail_on, as_json=json, markdown=markdown)
     raise typer.Exit(1 if failed else 0)
 

@@ -111,16 +111,15 @@ def _stops(whole: Assessment, claim: Claim, assumed: str) -> str:
     truth = assumed or f"a difference of {fmt.significant(whole.stops_at)}"
     seeds, fewest = fmt.fixed(found.mean, 1), fmt.fixed(found.best_mean, 1)
     if found.best_g == declared or seeds == fewest:
-        prior = f"the prior suits it: g = {fmt.setting(declared)}"
+        prior = f"The prior suits it: g = {fmt.setting(declared)}"
     else:
-        prior = f"with g = {fmt.setting(found.best_g)} it would be {fewest}"
-    most = f"in nine cases of ten by {found.nine_in_ten}"
+        prior = f"With g = {fmt.setting(found.best_g)} it would take {fewest}"
+    most = f"by {found.nine_in_ten} in nine cases of ten"
     if found.nine_in_ten is None:
-        most = (
-            f"in more than one case of ten {claim.seeds.max or claim.seeds.plan} do not settle it"
-        )
+        all_of_them = claim.seeds.max or claim.seeds.plan
+        most = f"{all_of_them} are too few in more than one case of ten"
     average = f"If the truth is {truth}, it stops after {seeds} seeds per arm on average"
-    return f"{average}; {most}. {fmt.upper_first(prior)}."
+    return f"{average}, and {most}. {prior}."
 
 
 def _scatter(expectation: Expectation, claim: Claim) -> Scatter:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typst
 
@@ -29,25 +29,26 @@ _WORDS = {
     "does not": ("does not", "do not"),
 }
 _MEANS = {
-    True: "Holds: the numbers give what is printed; does not: they give something else",
-    False: "Holds: significant at 5 % after Holm's correction; does not: not significant",
+    "p": "Holds: the numbers give what is printed; does not: they give something else",
+    "difference": "Holds: significant at 5 % after Holm's correction; does not: not significant",
+    "statistic": "Without a p, holds: significant at 5 %, uncorrected; does not: not significant",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredLine:
-    """An answer: the word, what it is of, and why; whether it is to a printed p."""
+    """An answer: the word, what it is of, why; to a printed p or, without one, to what else."""
 
     answer: str
     what: str
     reason: str
-    printed: bool
+    asked: Literal["p", "difference", "statistic"]
 
     @property
     def look(self) -> dict[str, str]:
         """The tone and the icon; that a difference is not significant is nothing bad."""
         tone, icon = _LOOK[self.answer]
-        return {"tone": tone if self.printed or tone != "bad" else "plain", "icon": icon}
+        return {"tone": tone if self.asked == "p" or tone != "bad" else "plain", "icon": icon}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class AuditPage:
             for each in reversed(ORDER)
             if counts[each]
         )
-        kinds = dict.fromkeys(line.printed for line in lines)
+        kinds = dict.fromkeys(line.asked for line in lines)
         return {
             "title": self.title,
             "source": self.source,

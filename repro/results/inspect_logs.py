@@ -67,7 +67,11 @@ class Inspect(Importer):
             yield FoundRun(place, fields, [numbers], state, when if dated else None)
 
     def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
-        """The samples, by `id`: the scores of a sample are averaged over its epochs."""
+        """The samples, by `id`: the scores of a sample are averaged over its epochs.
+
+        DataError for logs of several tasks, whose samples are not those of one benchmark.
+        """
+        task = None
         for place, said, log in self._logs(root, digests, "inspect samples"):
             if log is None:
                 continue
@@ -77,6 +81,12 @@ class Inspect(Importer):
                     "  expected: success, with a score for every sample\n"
                     "  to do: evaluate again, or put the log into another folder"
                 )
+            if task not in (None, log["eval"].get("task")):
+                raise DataError(
+                    f"{place}: is of the task '{log['eval'].get('task')}', and others of '{task}'\n"
+                    "  expected: logs of one task\n  to do: put each task into another folder"
+                )
+            task = log["eval"].get("task")
             by_id: dict[str, list[tuple[Mapping[str, Any], Row]]] = {}
             for facts, scores in log["samples"]:
                 by_id.setdefault(facts["id"], []).append((facts, numbers_in(scores)))

@@ -151,7 +151,7 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
             raise no_field(path, hints.arm, known)
         return hints.arm
     unlike = {*UNCOMPARED, "task", "measure"}  # roles whose names say something else
-    able = (key for key in known if key not in told and key not in hints.fields)
+    able = [key for key in known if key not in told and key not in hints.fields]
     candidates = [key for key in able if role_of(key) not in unlike and _splits(runs, key)]
     if sure := surest(candidates, "arm"):
         return sure[0]
@@ -163,8 +163,8 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     if len(choice) > 1:
         mistake = f"several fields may tell the arms apart: {named(choice)}"
         raise refused(path, mistake, "one", f"name it, as in --arm {choice[0]}")
-    the_result = hints.alone and len(numbers) == 1
-    if not choice and numbers and not the_result:
+    result_alone = hints.alone and numbers == able
+    if not choice and numbers and not result_alone:
         mistake = f"no text tells the arms apart, but numbers may: {named(numbers)}"
         advice = f"name it, as in --arm {numbers[0]}; if each column is an arm, write a row per "
         advice += "value: arm,seed,measurement,value"

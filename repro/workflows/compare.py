@@ -36,7 +36,7 @@ from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
 from repro.workflows.verify import Options, Verified, verify_claims
 
-OWN = 600
+LONGEST_REASON = 600
 """Characters of a reason that a claim file may hold: doubts name arms, whose names may be long."""
 
 WHY = "the margin that was given when the results were there"
@@ -212,7 +212,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             comparison.by,
             comparison.why or WHY,
             baseline,
-            own="; ".join([WRITTEN_FROM_RESULTS, *_doubts(results)])[:OWN],
+            own="; ".join([WRITTEN_FROM_RESULTS, *_doubts(results)])[:LONGEST_REASON],
             head=head,
             out=comparison.out,
             ending="" if place == Path() else f"_{name_of(str(place), before='in')}",

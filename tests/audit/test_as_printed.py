@@ -347,6 +347,13 @@ def test_metrics_are_not_compared_with_each_other(tmp_path):
     assert not any("RMSE" in name and "LL" in name for name in rows)
 
 
+def test_a_method_may_be_called_after_a_metric(tmp_path):
+    """As ScoreSDE is: it is compared with those whose names tell of none."""
+    text = "Dataset,ScoreSDE,DDPM\na,93.4 ± 0.2,90 ± 0.3\nb,93.4 ± 0.2,90 ± 0.3\n"
+    rows, _ = audited(tmp_path, text, plus_minus="sd", n=5, methods="columns")
+    assert [*rows] == ["ScoreSDE vs DDPM, a", "ScoreSDE vs DDPM, b"]
+
+
 P = "Method,Acc,n,p\nBase,90.0 ± 1.0,10,-\nOurs,92.0 ± 1.0,10,{}\n"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -38,6 +39,24 @@ def test_the_page_begins_with_the_answers(folder):
     assert body.index("not p = .2") < body.index("fits one-sided only")
     assert "<b>" not in body[body.index("fits one-sided only") :].replace("<b><bdi>", "")
     assert "http" not in body
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("name,t,df\nx,2.2,28\ny,1.0,28\n", "significant at 5 %, uncorrected"),
+        ("Method,Acc,n\nA,93 ± 1,5\nB,90 ± 1,5\n", "after Holm"),
+    ],
+)
+def test_the_page_says_what_holds_means_without_a_p(tmp_path, text, means):
+    """Of statistics nothing is corrected; the path of the page is told."""
+    (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+    how = ("--plus-minus", "sd", "--better", "higher", "--to", tmp_path)
+    done = repro("audit", tmp_path / "table.csv", *how)
+    page = tmp_path / "audit-table" / "report.html"
+    assert str(page) in done.stderr
+    (said,) = re.findall("<p>(Without a p|Holds)(.*?)</p>", page.read_text(encoding="utf-8"))
+    assert means in said[1].replace("\xa0", " ")
 
 
 def test_the_same_bytes_twice(folder):

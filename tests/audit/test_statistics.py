@@ -128,6 +128,18 @@ def test_precision_recall_and_f_are_results(tmp_path):
     assert audited(tmp_path, text)[0].kind == "comparison"
 
 
+def test_what_else_a_text_holds_is_said_to_be_unread(tmp_path):
+    """A table of means beside a statistic in its note; columns of statistics are read whole."""
+    text = "| Method | Acc |\n|---|---|\n| A | 93.4 ± 0.2 |\n\nA and C: t(9) = 2.30, p = .047\n"
+    for name, words, unread in (
+        ("a.md", text, True),
+        ("b.csv", "id,t,df,p\na,2.2,28,.04\n", False),
+    ):
+        (tmp_path / name).write_text(words, encoding="utf-8")
+        (audit,) = audit_paths([tmp_path / name])
+        assert any("Nothing else of the text is read" in each for each in audit.findings) == unread
+
+
 def test_a_statistic_without_a_name_is_asked_for_one(tmp_path):
     """The advice works when it is followed."""
     text = "id,statistic,df,p\na,1.80,40,0.04\nb,2.20,28,0.036\n"

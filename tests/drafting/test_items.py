@@ -147,6 +147,13 @@ def test_items_of_two_tasks_are_not_taken_for_one() -> None:
     args = ("--better", "higher", "--baseline", "vendor/small", "--items", "id")
     done = repro("compare", "logs", *args)
     assert (done.returncode, "is in two files" in done.stderr) == (2, True), done.stderr
+    for file in Path("logs").glob("2026-01-02*"):
+        file.write_text(file.read_text().replace('"count"', '"sums"').replace('"q', '"r'))
+    done = repro("compare", "logs", *args)
+    assert (done.returncode, "of the task 'sums', and others of 'count'" in done.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_mcnemar_is_declared_in_the_claim() -> None:

@@ -324,6 +324,10 @@ def test_any_results_are_held_against_a_limit() -> None:
     Path("few.csv").write_text("seed,epochs\n0,7\n1,7\n2,8\n3,8\n4,8\n")  # results, and no arms
     repro("compare", "few.csv", "--at-most", 9)
     assert document("few_at_most").verdict.conclusion == "CONFIRMED"
+    rows = [f"{n},{64 if n < 4 else 128},{x}" for n, x in enumerate(FA3)]
+    Path("wide.csv").write_text("\n".join(["seed,width,loss", *rows]))  # two networks, it may be
+    result = repro("compare", "wide.csv", "--at-most", 3.28)
+    assert (result.returncode, "numbers may: width" in said(result)) == (2, True)
     rows = [
         f"{arm},{n},{x + shift}" for arm, shift in (("a", 0), ("b", 1)) for n, x in enumerate(FA3)
     ]
