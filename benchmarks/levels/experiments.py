@@ -261,6 +261,17 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ("unequal", "items_t clustered", items.UNEQUAL, never),
         )
     ),
+    *(
+        Experiment(
+            f"items crossed with seeds, mostly of {most}",
+            "items_crossed",
+            partial(items.seeds, scatter),
+            _alike,
+            most_wide=FEWER,
+            either=True,
+        )
+        for most, scatter in items.SCATTER.items()
+    ),
     Experiment("spread", "levene", partial(spreads.boundary, "levene"), always, 5, most_wide=FEWER),
     Experiment(
         "spread, paired",

@@ -1,9 +1,9 @@
-"""Nulls of two models on the same items: scores, right or wrong answers, clusters of items."""
+"""Nulls of two models on the same items: scores, answers, clusters of items, several seeds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import bdtr
@@ -12,7 +12,7 @@ from benchmarks.levels.cells import Array, Cell, Data, Mask, Outcome, Rule, Setu
 from benchmarks.levels.means import rare_p
 from repro.expectations.decision_rules import conclude_difference
 from repro.expectations.verdict_words import Finding
-from repro.stats.item_scores import items_t, mcnemar, paired_items
+from repro.stats.item_scores import items_crossed, items_t, mcnemar, paired_items
 from repro.stats.records import Sample, Scored
 
 EQUAL = (5,)
@@ -88,11 +88,20 @@ def _by_t(alpha: float, of: Sequence[int], items: int) -> Rule:
         result = items_t(paired_items(*_arms(row, of)), alternative="two-sided", alpha=alpha)
         return conclude_difference(result, direction="higher")
 
+    return _two_sided(alpha, statistics, judge)
+
+
+def _two_sided(
+    alpha: float,
+    statistics: Callable[[Data, float], tuple[Array, Array]],
+    judge: Callable[[Data], Finding],
+) -> Rule:
+    """By the t of each draw against a value, with its degrees of freedom."""
+
     def decide(data: Data) -> Outcome:
         t, df = statistics(data, 0.0)
-        return Outcome(
-            rare_p(t, df, alpha / 2) <= alpha / 2, rare_p(-t, df, alpha / 2) <= alpha / 2
-        )
+        up, down = (rare_p(side, df, alpha / 2) <= alpha / 2 for side in (t, -t))
+        return Outcome(up, down)
 
     def covers(data: Data, truth: float) -> Mask:
         t, df = statistics(data, truth)
@@ -124,3 +133,51 @@ def _by_mcnemar(alpha: float) -> Rule:
         return Outcome(up & (apart > 0), down & (apart > 0))
 
     return Rule(decide, judge)
+
+
+CROSSED = 30
+"""Items that every run answers."""
+
+SCATTER = {"seeds": 1.0, "items": 5.0}
+"""What most of the variance is of, by the sd of an item and of an answer over that of a seed."""
+
+
+def seeds(scatter: float, cell: Cell) -> Setup:
+    """Two methods alike on average, whose seeds are crossed with ``CROSSED`` items."""
+    sizes = ((cell.n, cell.sd_ratio), (cell.n_others, 1.0))
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        arms = []
+        for size, sd in sizes:
+            runs = sd * noise(rng, cell.distribution, (draws, size, 1))
+            items = scatter * rng.standard_normal((draws, 1, CROSSED))
+            rest = scatter * rng.standard_normal((draws, size, CROSSED))
+            arms.append((runs + items + rest).reshape(draws, -1))
+        return tuple(arms)
+
+    def statistics(data: Data, at: float) -> tuple[Array, Array]:
+        arms = [values.reshape(len(values), -1, CROSSED) for values in data]
+        difference = arms[0].mean(1) - arms[1].mean(1)
+        parts, rest = [(difference.var(-1, ddof=1) / CROSSED, CROSSED - 1)], 0.0
+        for arm in arms:
+            by_run, runs = arm.mean(2, keepdims=True), arm.shape[1]
+            left = arm - by_run - arm.mean(1, keepdims=True) + arm.mean((1, 2), keepdims=True)
+            parts.append((by_run[:, :, 0].var(-1, ddof=1) / runs, runs - 1))
+            rest = rest + (left**2).mean((1, 2)) / ((runs - 1) * (CROSSED - 1))
+        of_seeds = parts[1][0] + parts[2][0]
+        variance = np.maximum.reduce([parts[0][0] + of_seeds - rest, parts[0][0], of_seeds])
+        df = variance**2 / sum(part**2 / size for part, size in parts)
+        return (difference.mean(-1) - at) / np.sqrt(variance), df
+
+    def judge(row: Data) -> Finding:
+        a, b = (_runs(values.reshape(-1, CROSSED)) for values in row)
+        result = items_crossed(a, b, alternative="two-sided", alpha=cell.alpha)
+        return conclude_difference(result, direction="higher")
+
+    return Setup(_two_sided(cell.alpha, statistics, judge), draw, 0.0)
+
+
+def _runs(table: Array) -> Sample:
+    """An arm with a run per row and an item per column."""
+    parts = (Scored(str(item), "", run, float(x)) for (run, item), x in np.ndenumerate(table))
+    return Sample(tuple(map(float, table.mean(1))), tuple(range(len(table))), parts=tuple(parts))

@@ -70,6 +70,13 @@ ROWS = (
         "items_t equal clusters",
         null=("items, clusters of one size", "items_t equal clusters"),
     ),
+    Row(
+        "items crossed with seeds",
+        "`items` by `crossed`, n runs of each arm on 30 items",
+        "",
+        "items_crossed",
+        null=("items crossed with seeds, mostly of seeds", "items_crossed"),
+    ),
     Row("items", "`items` by `mcnemar`", "", "mcnemar", null=("items, often apart", "mcnemar")),
     Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
     Row("survivals", "`survivals`", "log-rank", "log_rank"),

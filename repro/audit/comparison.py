@@ -400,6 +400,11 @@ class Audited:
     reason: str = ""
 
     @property
+    def graded(self) -> bool:
+        """Whether it has a grade: one that is answered without a printed p has none."""
+        return not self.reason or self.p_printed is not None
+
+    @property
     def grade_text(self) -> str:
         """The grade as it is printed: CONSISTENT-IF with what it takes."""
         return f"{self.grade}({self.condition})" if self.condition else str(self.grade)

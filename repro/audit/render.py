@@ -36,7 +36,7 @@ def _object(audit: Audit, row: Audited) -> dict[str, Any]:
     values = {each.name: getattr(row, each.name) for each in fields(row)}
     del values["assumed_why"], values["condition"]
     return values | {
-        "grade": row.grade_text,
+        "grade": row.grade_text if row.graded else None,
         "answer": answer_of(row)[0],
         "reason": answer_of(row)[1],
         "assumed": {"variant": row.assumed, "why": row.assumed_why} if row.assumed else None,
@@ -55,11 +55,15 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
     for audit in audits:
         lines += [*_answers(audit, width), *_table(audit, width), ""]
     rows = [row for audit in audits for row in audit.rows]
-    counts = Counter(row.grade for row in rows)
+    counts = Counter(row.grade for row in rows if row.graded)
     for grade in (each for each in Grade if counts[each]):
         name = f"{grade}(x)" if grade is Grade.CONSISTENT_IF else grade
         lines += _wrapped(f"{name}: {LEGEND[grade]}", "", width, hanging="  ")
     total = ", ".join(f"{counts[grade]} {grade}" for grade in Grade if counts[grade])
+    answers = Counter(answer_of(row)[0] for row in rows if not row.graded)
+    if answers:
+        said = ", ".join(f"{n} {answer}" for answer, n in answers.most_common())
+        total = f"{total}; without a p: {said}" if total else said
     many = "statement" if len(rows) == 1 else "statements"
     lines += ["", *_in_doubt(audits, width)]
     return "\n".join([*lines, *_wrapped(f"{len(rows)} {many}: {total}", "", width)])
@@ -116,7 +120,7 @@ def _table(audit: Audit, width: int) -> Iterator[str]:
     for sentence in audit.findings:
         yield from _wrapped(sentence, "  ", width)
     for row in sorted(audit.rows, key=lambda row: row.grade.rank):
-        if row.reason and row.grade is Grade.NOT_CHECKABLE:
+        if not row.graded or row.findings == (row.reason,):
             continue
         yield ""
         yield from _row(row, width)

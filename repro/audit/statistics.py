@@ -30,7 +30,9 @@ _STATISTIC = re.compile(
     rf"(?P<is>[=<>]) ?(?P<value>{_N})"
 )
 _OPENED = re.compile(rf"(?<![\w/.-]){_NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
-_BETWEEN = rf"(?: ?[,;] ?[\w\N{{SUPERSCRIPT TWO}}^. ]{{1,12}} ?= ?{_N})*"
+_NEXT = rf"(?:[pP] ?[=<>]|(?!r ?[=<>]){_NAMES} ?[(=<>])"
+"""What begins something else; `r = .31` without degrees of freedom is the size of an effect."""
+_BETWEEN = rf"(?: ?[,;](?! ?{_NEXT})[\w\N{{SUPERSCRIPT TWO}}^. ]{{1,12}} ?= ?{_N})*"
 _P = re.compile(rf"{_BETWEEN} ?[,;:(]? ?(?:[pP] ?(?P<p>[=<>≤≥] ?{_N})|(?P<ns>n\.?s\.?)(?!\w))")
 _ONE_SIDED = re.compile(r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test")
 _CORRECTED = re.compile(r"bonferroni|\bholm\b|\bfdr\b|benjamini|corrected|adjusted p|permutation")
@@ -140,6 +142,7 @@ def _label(words: str, at: int) -> str:
     cells = [each.strip(" ,:") for each in said if re.search("[A-Za-z]", each)]
     in_table = any(sign in words for sign in "|&\t")
     label = "" if not cells else cells[0] if in_table else cells[-1]
+    label = re.split(rf"[=<>≤≥] ?{_N}|n\.s\.", label)[-1].strip(" ,;:)")
     return label if len(label) <= 60 else f"...{label[-57:]}"
 
 

@@ -60,7 +60,7 @@ class Draft:
     paired: bool = False
     one_sided: bool = False
     within: Literal["", "both", "higher", "lower"] = ""
-    items: bool = False
+    items: Literal["", "t", "crossed"] = ""
 
 
 MARGIN = (
@@ -128,7 +128,8 @@ def _expected(draft: Draft) -> list[str]:
         return ["    kind: within", f"    side: {draft.within}", *margin]
     if draft.items:
         direction = "different" if draft.either_way else draft.better
-        return ["    kind: items", f"    direction: {direction}", *_margin(draft)]
+        test = ["    test: crossed"] if draft.items == "crossed" else []
+        return ["    kind: items", f"    direction: {direction}", *test, *_margin(draft)]
     if draft.level is None:
         return _over_tasks(draft) if draft.tasks else _difference(draft)
     level = draft.level

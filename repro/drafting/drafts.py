@@ -75,6 +75,10 @@ class DraftOptions:
     within: Literal["", "both", "higher", "lower"] = ""
 
 
+COPY = "_as_compared.csv"
+"""How the name of a table ends that holds the values of results."""
+
+
 @dataclass(slots=True)
 class Drafts:
     """Claims and their ids by the names of their files, and the tables that they read."""
@@ -114,7 +118,10 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         if not readable:
             alone = together or len(others) == 1
             stem = name_of(results.path.resolve().stem, before="results") if alone else name
-            file = f"{stem}_as_compared.csv"
+            own = {asked.out / f"{each}.claim.yaml" for each in pairs}
+            if alone and _readers(asked.out / f"{stem}{COPY}") - own:
+                stem = name
+            file = f"{stem}{COPY}"
             drafts.tables[file] = text = _tidy_text(results, shown, names, measurement)
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
@@ -192,7 +199,7 @@ def _draft(
         paired=asked.paired,
         one_sided=asked.one_sided,
         within=asked.within,
-        items=bool(results.items),
+        items=_test_of_items(results, pair),
     )
 
 
@@ -342,6 +349,13 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
     return {"min": count, "plan": count, **more}
 
 
+def _test_of_items(results: FoundResults, pair: Sequence[str]) -> Literal["", "t", "crossed"]:
+    """Of single runs it is about these models, of enough about any seeds."""
+    if not results.items:
+        return ""
+    return "crossed" if min(len(results.runs[arm]) for arm in pair) >= LEAST_SEEDS else "t"
+
+
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:
     reported = {"from": results.measure} if results.imports else {}
     reported |= {"reduce": results.reduce} if results.reduce and results.imports else {}
@@ -483,10 +497,12 @@ def _unedited(text: str) -> bool:
 
 def _copied(file: Path, new: str, claims: Collection[Path]) -> bool:
     """Whether a table may be replaced: no claim but these reads it, and nobody has edited it."""
-    text = _text(file)
-    digest = _digest(text)
-    beside = {each: _text(each) for each in file.parent.glob("*.claim.yaml")}
+    text, readers = _text(file), _readers(file)
     if text == new:
         return True
-    others = any(file.name in said for each, said in beside.items() if each not in claims)
-    return not others and any(digest in said for said in beside.values())
+    return readers <= {*claims} and any(_digest(text) in _text(each) for each in readers)
+
+
+def _readers(file: Path) -> set[Path]:
+    """The claims beside a table that name it."""
+    return {each for each in file.parent.glob("*.claim.yaml") if file.name in _text(each)}

@@ -19,7 +19,7 @@ Direction: TypeAlias = Literal["higher", "lower", "different"]
 
 DIFFERENCES = (
     *("student", "welch", "paired", "permutation", "paired_permutation"),
-    *("brunner_munzel", "yuen", "items_t", "mcnemar"),
+    *("brunner_munzel", "yuen", "items_t", "items_crossed", "mcnemar"),
 )
 
 WITHOUT_INTERVAL = ("permutation", "paired_permutation", "brunner_munzel")

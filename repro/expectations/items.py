@@ -18,17 +18,26 @@ if TYPE_CHECKING:
     from repro.stats.planning import PlannedTest
 
 
+OTHERS = {
+    "t": "t-test of the differences per item, of these trained models",
+    "crossed": "seeds crossed with items, for any seeds",
+    "mcnemar": "McNemar's exact test",
+}
+"""The tests, as an analysis besides the declared one calls them."""
+
+
 class ItemsDifference(Difference):
     """The mean of a over items is lower (or higher) than that of b, which has the same items.
 
     Differences per item are tested, of items that ``seeds.items`` names; ``seeds.clusters`` says
-    which belong together. ``test: mcnemar`` is exact, for items that are 0 or 1, one run of each
-    arm and no clusters. Each item is averaged over several runs of an arm. What is found is about
-    the runs that were evaluated; runs with other seeds are what `difference` is about.
+    which belong together. With ``t`` each item is averaged over the runs of an arm, and what is
+    found is about these trained models. ``crossed`` is about runs with any seeds: it takes three
+    runs of each arm or more, each on all items. ``mcnemar`` is exact, for items that are 0 or 1,
+    one run of each arm and no clusters.
     """
 
     kind: Literal["items"]  # type: ignore[assignment]
-    test: Literal["t", "mcnemar"] = "t"  # type: ignore[assignment]
+    test: Literal["t", "crossed", "mcnemar"] = "t"  # type: ignore[assignment]
     rule: Literal["standard"] = "standard"
 
 
@@ -46,11 +55,13 @@ class ItemsKind(DifferenceKind):
     def test(self, declared: Difference, context: Context, read: Read) -> TestResult:
         from repro.stats import item_scores as items
 
-        paired = items.paired_items(*samples_of(declared, read))
+        a, b = samples_of(declared, read)
         tail: Alternative = "less" if declared.direction == "lower" else "greater"
         asked: Alternative = "two-sided" if declared.tails == 2 else tail
+        if _is_crossed(declared):
+            return items.items_crossed(a, b, alternative=asked, alpha=context.alpha)
         test = items.mcnemar if _is_exact(declared) else items.items_t
-        return test(paired, alternative=asked, alpha=context.alpha)
+        return test(items.paired_items(a, b), alternative=asked, alpha=context.alpha)
 
     def mistakes(self, declared: Difference, context: Context) -> Iterator[Mistake]:
         plain = declared.model_copy(update={"test": "paired" if context.paired else "welch"})
@@ -67,21 +78,25 @@ class ItemsKind(DifferenceKind):
         return False
 
     def least_seeds(self, declared: Difference, alpha: float, *, paired: bool) -> int:
-        return 1
+        return base.LEAST_SEEDS if _is_crossed(declared) else 1
 
     def lone(self, declared: Difference) -> tuple[str, ...]:
-        return declared.of
+        return () if _is_crossed(declared) else declared.of
 
     def keeps_seeds(self, declared: Difference) -> str:
-        return "what is counted are items, and no run is left out"
+        return "" if _is_crossed(declared) else "what is counted are items, and no run is left out"
 
     def cannot_settle(self, declared: Difference) -> str:
+        if _is_crossed(declared):
+            return "More seeds or more items may settle it; how many is not computed."
         return "More items would settle it, not more seeds."
 
     def name_of_test(self, declared: Difference, context: Context) -> str:
         sided = "two-sided" if declared.tails == 2 else "one-sided"
         if _is_exact(declared):
             return f"McNemar's exact test, {sided}"
+        if _is_crossed(declared):
+            return f"t-test of seeds crossed with items, {sided}"
         return f"t-test of the differences per item, {sided}"
 
     def found(self, declared: Difference, context: Context, found: Found) -> str:
@@ -92,13 +107,16 @@ class ItemsKind(DifferenceKind):
 
     def details(self, declared: Difference, context: Context, result: TestResult) -> dict[str, str]:
         found, (a, b) = _typed(result), context.labels(declared)
-        about = f"{_models(found)}; runs with other seeds may differ"
+        about = _models(found)
+        about += "" if found.of_seeds is not None else "; runs with other seeds may differ"
         facts = {"items": f"{fmt.count(found.items)}, answered by both", "what it is about": about}
         if found.clusters is not None:
             facts["clusters"] = f"{fmt.count(found.clusters)}; the standard error is clustered"
         if found.apart is not None:
             won, lost = map(fmt.count, found.apart)
             facts["right in one alone"] = f"{won} in {a}, {lost} in {b}"
+        if found.of_seeds is not None:
+            facts["share of seeds in the variance"] = fmt.share(found.of_seeds, 2)
         if found.settle is not None:
             facts["items that would settle it"] = (
                 f"about {fmt.count(found.settle)}, in four cases of five, were this the effect"
@@ -113,7 +131,18 @@ class ItemsKind(DifferenceKind):
     def other_tests(
         self, declared: Difference, n: Sequence[int], *, paired: bool
     ) -> tuple[base.OtherTest[Difference], ...]:
-        return ()
+        """McNemar's of one run of each; of several, both what is said of them and of any."""
+        others = ("mcnemar",) if max(n) == 1 else ("crossed",) if min(n) >= base.LEAST_SEEDS else ()
+        found = []
+        for test in ("t", *others):
+            if test != declared.test:
+                other = declared.model_copy(update={"test": test})
+                found.append(base.OtherTest(other, OTHERS[test], same_question=max(n) == 1))
+        return tuple(found)
+
+
+def _is_crossed(declared: Difference) -> bool:
+    return str(declared.test) == "crossed"
 
 
 def _is_exact(declared: Difference) -> bool:
@@ -121,7 +150,9 @@ def _is_exact(declared: Difference) -> bool:
 
 
 def _models(found: ItemsResult) -> str:
-    """What the finding is about: runs with other seeds may differ."""
+    """What the finding is about."""
+    if found.of_seeds is not None:
+        return f"any seeds, by {found.runs[0]} and {found.runs[1]} trained models"
     if found.runs == (1, 1):
         return "these two trained models"
     return f"these {found.runs[0]} and {found.runs[1]} trained models"

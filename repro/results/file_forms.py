@@ -38,6 +38,7 @@ SACRED = ("config.json", "run.json")
 """The same of sacred, which writes two: only together are they its own."""
 
 HELM, HELM_SPEC = "stats.json", "run_spec.json"
+HELM_INSTANCES = "per_instance_stats.json"
 
 RANGES = ("__MIN", "__MAX")
 """How the columns of a chart end that hold no run, but the range of one."""

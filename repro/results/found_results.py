@@ -34,6 +34,7 @@ from repro.results.row_units import (
     runs_of_columns,
     runs_of_rows,
     step_field,
+    with_folds,
     without_tasks,
 )
 from repro.results.run_fields import (
@@ -150,6 +151,7 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     told = FilesRead()
     found = _found(forms, base, path, told)
     key, only = "", ""
+    hints = with_folds(path, [run for _, run in found], hints)
     if hints.task:
         key, only = field_of_task(path, [run for _, run in found], hints)
         found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]

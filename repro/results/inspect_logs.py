@@ -19,7 +19,7 @@ from repro.results.importer import FilesRead, Importer
 from repro.results.paths import PathPattern, matching
 from repro.results.reader import Reader
 from repro.results.readings import time_of
-from repro.results.series import Row, numbers_in, object_in
+from repro.results.series import Row, averaged, numbers_in, object_in
 
 DATED = re.compile(r"\d{4}-\d\d-\d\dT")
 
@@ -67,11 +67,7 @@ class Inspect(Importer):
             yield FoundRun(place, fields, [numbers], state, when if dated else None)
 
     def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
-        """The samples, by `id`: the scores of a sample are averaged over its epochs.
-
-        DataError for logs of several tasks, whose samples are not those of one benchmark.
-        """
-        task = None
+        """The samples, by `id`: the scores of a sample are averaged over its epochs."""
         for place, said, log in self._logs(root, digests, "inspect samples"):
             if log is None:
                 continue
@@ -81,12 +77,6 @@ class Inspect(Importer):
                     "  expected: success, with a score for every sample\n"
                     "  to do: evaluate again, or put the log into another folder"
                 )
-            if task not in (None, log["eval"].get("task")):
-                raise DataError(
-                    f"{place}: is of the task '{log['eval'].get('task')}', and others of '{task}'\n"
-                    "  expected: logs of one task\n  to do: put each task into another folder"
-                )
-            task = log["eval"].get("task")
             by_id: dict[str, list[tuple[Mapping[str, Any], Row]]] = {}
             for facts, scores in log["samples"]:
                 by_id.setdefault(facts["id"], []).append((facts, numbers_in(scores)))
@@ -94,7 +84,7 @@ class Inspect(Importer):
                 digests.said[f"{place}: scores are means over {epochs + 1} epochs"] = None
             for name, each in by_id.items():
                 fields = {**log["eval"], **each[0][0], **said}
-                row = _averaged([scores for _, scores in each])
+                row = averaged([scores for _, scores in each])
                 yield FoundRun(f"{place}, sample {name}", fields, [row])
 
     def _logs(
@@ -109,12 +99,6 @@ class Inspect(Importer):
                     continue
                 parts = {".eval" if path.suffix == ".eval" else ".json": digests.read(path, root)}
                 yield place, said, reader.read(kind, path, parts)
-
-
-def _averaged(epochs: Sequence[Row]) -> Row:
-    """The means of the scores that every epoch has; no other is one of the sample."""
-    names = [name for name in epochs[0] if all(each.get(name) is not None for each in epochs)]
-    return {name: sum(each[name] or 0.0 for each in epochs) / len(epochs) for name in names}
 
 
 def _is_log(file: Path) -> bool:

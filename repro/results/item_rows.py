@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from repro.errors import ClaimError, DataError
-from repro.results.forms import Form, FoundRun, UnfitError, Way, refused
+from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused
 from repro.results.found_results import FoundResults
 from repro.results.importer import FilesRead
 from repro.results.measures import measure_of, measured
@@ -35,6 +37,8 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
             found = [(form, run) for form in forms for run in _rows_of(path, way, form, base, read)]
             if not found:
                 continue
+            if way.sort == "framework":
+                found = _of_one_task(path, found, hints)
             results = _of_rows(path, forms, found, hints)
             results.said += read.said
             return results
@@ -51,6 +55,32 @@ def _rows_of(path: Path, way: Way, form: Form, base: Path, read: FilesRead) -> I
     if way.sort == "framework":
         return import_of(path, form.importer).items(base, read)
     return form.runs or runs_of(path, form.importer, base, read)
+
+
+def _of_one_task(
+    path: Path, found: list[tuple[Form, FoundRun]], hints: Hints
+) -> list[tuple[Form, FoundRun]]:
+    """The rows of the task that is asked for, or with tasks as clusters all of them.
+
+    ClaimError for several: names of items recur in each.
+    """
+    rows = [(form, run, str(run.fields.get("task", ""))) for form, run in found]
+    tasks = list(dict.fromkeys(task for *_, task in rows))
+    if hints.task and hints.task not in tasks:
+        mistake, advice = f"no item is of the task '{short(hints.task)}'", f"one of {named(tasks)}"
+        raise refused(path, mistake, "a task that is there", advice)
+    if hints.clusters == "task":
+        return [(form, _within(run, hints.items, task)) for form, run, task in rows]
+    if not hints.task and len(tasks) > 1:
+        mistake = f"the items are of several tasks: {named(tasks)}"
+        advice = f"name one, as in --task {shlex.quote(tasks[0])}, or take each for a cluster of "
+        raise refused(path, mistake, "items of one task", f"{advice}items: --clusters task")
+    return [(form, run) for form, run, task in rows if hints.task in ("", task)]
+
+
+def _within(run: FoundRun, items: str, task: str) -> FoundRun:
+    """The row of an item that is named within its task."""
+    return replace(run, fields={**run.fields, items: f"{task}: {run.fields.get(items, '')}"})
 
 
 def _of_rows(

@@ -15,7 +15,16 @@ from repro.results.importer import Points, rows_of
 from repro.results.inspect_logs import one_log
 from repro.results.readings import number_in
 from repro.results.roles import ARMS, SEEDS, last_part
-from repro.results.series import LARGEST, Record, Row, flat, in_lines, json_value, numbers_in
+from repro.results.series import (
+    LARGEST,
+    Record,
+    Row,
+    averaged,
+    flat,
+    in_lines,
+    json_value,
+    numbers_in,
+)
 
 SERIES = frozenset({"loss", "acc", "accuracy", "error", "lr", "learning_rate", "epoch", "step"})
 """Last words in the names of what is logged during one run: lists of these are no arms."""
@@ -395,3 +404,22 @@ def _of_helm(document: list[Any]) -> list[Row] | None:
                 raise ValueError(f"'{called[:80]}' stands there twice")
             row[called] = _number(each["mean"])
     return [row] if row else None
+
+
+def instances_of_helm(text: str) -> Iterator[tuple[str, Row]]:
+    """The numbers of each instance that is not perturbed; of one that was tried again, the means.
+
+    Of the split `test` alone, where there is one. ValueError for anything else than HELM writes.
+    """
+    found: dict[str, list[Row]] = {}
+    document = json_value(text)
+    for each in document if isinstance(document, list) else ():
+        stats = each.get("stats") if isinstance(each, dict) else None
+        rows = _of_helm(stats) if isinstance(stats, list) else None
+        if rows and not each.get("perturbation"):
+            found.setdefault(str(each.get("instance_id")), []).extend(rows)
+    if not found:
+        raise ValueError("it has no instance with numbers")
+    tested = [name for name, rows in found.items() if any(".test" in key for key in rows[0])]
+    for name in tested or found:
+        yield name, averaged(found[name])

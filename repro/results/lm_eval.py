@@ -1,7 +1,7 @@
-"""lm-eval: the files `results_DATE.json`; a run is one task of one of them.
+"""lm-eval: files `results_DATE.json`, a run per task, and of samples, an item per line.
 
 Fields of a run are `task` and all else that the file says, such as `model_name` and
-`config.random_seed`.
+`config.random_seed`; those of an item what its line says, `task`, `model_name` and `folder`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from repro.results.forms import Form, FoundRun, ResultsThere, Way
 from repro.results.importer import FilesRead, Importer
 from repro.results.path_names import forms_named, template_of
 from repro.results.paths import PathPattern, matching
-from repro.results.series import flat, json_object, numbers_in, object_in
+from repro.results.series import flat, json_object, numbers_in, object_in, records_in
 
 RESULTS = "results"
 WRITTEN = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")
+ALL_SAMPLES = "samples_*.jsonl"
+SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT.*)\.jsonl")
 
 
 class LmEval(Importer):
@@ -42,6 +44,11 @@ class LmEval(Importer):
         files = [each for each in named_so if isinstance(object_in(each).get(RESULTS), dict)]
         if files:
             yield Way("results of lm-eval", lambda: _forms(there.names(files)), "framework")
+        elif any(SAMPLES.fullmatch(each.name) for each in there.files):
+            form = Form(
+                "samples of lm-eval", {"path": there.below(there.path / "**" / ALL_SAMPLES)}
+            )
+            yield Way("samples of lm-eval", lambda: (form,), "framework")
 
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path, and in each file task by task."""
@@ -69,6 +76,25 @@ class LmEval(Importer):
                 row = numbers_in(dict(flat(values)) if isinstance(values, dict) else {})
                 every = {**fields, "task": task, **said}
                 yield FoundRun(f"{place}, task {task}", every, [row], when=when)
+
+    def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
+        """The lines of each file of samples, those beside results and of their date alone."""
+        for path, said, _ in matching(root, self.path, self.seed):
+            date = path.stem.partition("_")[2]
+            beside = (each for each in path.parent.glob(ALL_SAMPLES) if date in each.name)
+            for file in [path] if SAMPLES.fullmatch(path.name) else sorted(beside):
+                place, named = file.relative_to(root), SAMPLES.fullmatch(file.name)
+                folder = place.parent.as_posix()
+                of_file = {"folder": folder, "model_name": place.parent.name, **said}
+                of_file["task"] = named["task"] if named else ""
+                try:
+                    text = digests.read(file, root).decode("utf-8")
+                    records = records_in(text, "jsonl")
+                except ValueError as error:
+                    raise DataError(f"{file}: cannot be read: {error}") from error
+                for line, record in enumerate(records, 1):
+                    row = numbers_in(record)
+                    yield FoundRun(f"{place}, line {line}", {**record, **of_file}, [row])
 
 
 def _forms(names: Sequence[str]) -> tuple[Form, ...]:

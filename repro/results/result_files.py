@@ -14,10 +14,10 @@ from pydantic import Field, model_validator
 
 from repro.errors import DataError
 from repro.files import MAX_BYTES
-from repro.results.file_forms import ways_of_files
+from repro.results.file_forms import HELM_INSTANCES, HELM_SPEC, ways_of_files
 from repro.results.forms import FoundRun, ResultsThere, RunEnd, Way
 from repro.results.importer import FilesRead, Stepped
-from repro.results.json_runs import known_form
+from repro.results.json_runs import instances_of_helm, known_form
 from repro.results.paths import ColumnPattern, PathPattern, column_expression, matching
 from repro.results.pattern_rows import PatternRows
 from repro.results.readings import (
@@ -124,6 +124,22 @@ class Files(Stepped):
             for each in self._read(path, text, digests.said):
                 fields = {**each.said, **beside, **said}
                 yield FoundRun(f"{name}{each.where}", fields, each.rows, ended or each.state)
+
+    def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
+        """The instances of HELM, by `instance_id`; they lie beside the numbers of each run."""
+        if self.fields != HELM_SPEC:
+            return
+        for path, said, empty in matching(root, self.path, self.seed, beside=self.fields):
+            file = (path if empty else path.parent) / HELM_INSTANCES
+            fields = {**self._beside(file.parent, root, digests), **said}
+            of_scenario = (f"{v}" for k, v in fields.items() if k.startswith("scenario_spec."))
+            fields["task"] = " ".join(of_scenario)
+            text, name = _text(digests.read(file, root), file), file.relative_to(root).as_posix()
+            try:
+                for item, row in instances_of_helm(text):
+                    yield FoundRun(f"{name}, {item}", {**fields, "instance_id": item}, [row])
+            except ValueError as error:
+                raise _unread(file, error) from error
 
     def _beside(self, folder: Path, root: Path, digests: FilesRead) -> dict[str, Any]:
         if self.fields is None:

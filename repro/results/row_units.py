@@ -37,8 +37,7 @@ from repro.results.run_fields import MOST_ARMS, Hints, number_like, task_of
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
 WHAT: Mapping[str, str] = {
-    "item": "episodes, trials and questions are parts of what was run, and no test over them is "
-    "here yet",
+    "item": "episodes, trials and questions are parts of what was run",
     "fold": "folds share their training data and are not independent runs; a claim counts them as "
     "such by `folds` in a paired `difference`",
 }
@@ -95,15 +94,48 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
             why = WHAT[str(role)]
             values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
             mistake = f"no seeds are named, and '{key}' tells rows apart ({named(values)}): {why}"
-            advice = "--unit FIELD names the field of the run, over which they are averaged; "
-            advice += f"{_as_seed(key, values)} says that each is a run of its own"
-            advice = _one_phase(rows, key) or advice
+            advice = _one_phase(rows, key) or _of_parts(rows, key, values)
             raise refused(rows.path, mistake, "runs that differ by their seed", advice)
         counted = role == "index" and numbered and number_like(rows.runs, key)
         if role == "measure" or counted or rows.of_task(key):
             continue
         if recurs(rows.cells(key), count, exactly=role == "time"):
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
+
+
+def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
+    """What to do about rows that are items, or folds, of one data set or of several."""
+    if role_of(key) == "item":
+        return (
+            f"--items {key} compares the arms item by item; --unit FIELD names the field of the "
+            "run, over which they are averaged"
+        )
+    if rows.task:
+        return f"--unit {rows.task} averages them in each {rows.task}, and these are compared"
+    return (
+        "--unit FIELD names the field of the run, over which they are averaged; "
+        f"{_as_seed(key, values)} says that each is a run of its own"
+    )
+
+
+def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
+    """The hints, in which a unit that is a task is the task, too: its folds are averaged.
+
+    ClaimError where folds of several data sets are named as runs: fold 1 of each is no run.
+    """
+    if hints.unit and not hints.task_field and role_of(hints.unit) == "task":
+        return replace(hints, task_field=hints.unit)
+    folds = next((each for each in (hints.unit, hints.seed) if role_of(each) == "fold"), "")
+    tasks = [
+        key
+        for key in dict.fromkeys(key for run in runs for key in run.fields)
+        if role_of(key) == "task" and len({str(run.fields.get(key)) for run in runs}) > 1
+    ]
+    if folds and tasks and not (hints.task or hints.task_field):
+        mistake = f"the rows are of several data sets, by '{tasks[0]}', each with its own folds"
+        advice = f"--unit {tasks[0]} averages the folds of each; or name one, as in --task NAME"
+        raise refused(path, mistake, "one number for each data set", advice)
+    return hints
 
 
 def _as_seed(key: str, values: Collection[str]) -> str:

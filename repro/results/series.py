@@ -296,6 +296,12 @@ def numbers_in(values: Mapping[str, Any]) -> Row:
     return found
 
 
+def averaged(rows: Sequence[Row]) -> Row:
+    """The means of the numbers that every row has."""
+    names = [name for name in rows[0] if all(each.get(name) is not None for each in rows)]
+    return {name: sum(each[name] or 0.0 for each in rows) / len(rows) for name in names}
+
+
 class NoSuchRowError(DataError):
     """A series that did not get as far as the row that a reduction chooses."""
 

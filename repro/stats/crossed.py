@@ -202,7 +202,7 @@ def meta_analysis_over_seeds(
     """A against B over tasks that stand for others, by runs that span them.
 
     The mean effect errs by what the tasks differ, and by what a run has in common on all of them
-    (``_of_both``). The prediction for another task is for other runs, too. Result and errors as
+    (``of_both``). The prediction for another task is for other runs, too. Result and errors as
     ``meta_analysis`` with equal weights, and ``Crossed.of``; of ``paired`` arms also
     ``UnmatchedError`` for a seed without a partner.
     """
@@ -212,7 +212,7 @@ def meta_analysis_over_seeds(
     largest = float(max(np.abs(crossed.a).max(), np.abs(crossed.b).max()))
     of_tasks = hartung_knapp(effects, np.ones_like(effects), largest=largest)
     tables = crossed.differences() if paired else (crossed.a, crossed.b)
-    contrast = _of_both(of_tasks, tables)
+    contrast = of_both(of_tasks, tables)
     p, p_opposite = p_of_region(contrast.p_greater, contrast.p_less, region)
     level, k = 1 - 2 * alpha, len(effects)
     new = Contrast(contrast.effect, math.hypot(contrast.se, math.sqrt(k) * of_tasks.se), k - 1)
@@ -239,12 +239,13 @@ def meta_analysis_over_seeds(
     )
 
 
-def _of_both(of_tasks: Contrast, tables: Sequence[Table]) -> Contrast:
-    """A mean effect with the error that tasks and seeds make together.
+def of_both(of_tasks: Contrast, tables: Sequence[Table]) -> Contrast:
+    """A mean effect with the error that tasks, or items, and seeds make together.
 
-    Its variance is that of the effects of the tasks over their number, plus that of the means of
-    the seeds over theirs, less the rest, which both hold, and never less than either. The degrees
-    of freedom are Satterthwaite's. A table that is constant 0 has no say.
+    Each table has a row per seed and a column per task. The variance is that of the effects of the
+    tasks over their number, plus that of the means of the seeds over theirs, less the rest, which
+    both hold, and never less than either. The degrees of freedom are Satterthwaite's. A table that
+    is constant 0 has no say.
     """
     k = tables[0].shape[1]
     seeds = [(float(t.mean(axis=1).var(ddof=1)) / len(t), len(t) - 1) for t in tables]

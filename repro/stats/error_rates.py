@@ -62,6 +62,7 @@ NAMES = {
     "items_t": "The t-test of differences per item",
     "items_t clustered": "The t-test of differences per item in unequal clusters",
     "items_t equal clusters": "The t-test of differences per item in clusters of one size",
+    "items_crossed": "The t-test of seeds crossed with items",
     "mcnemar": "McNemar's exact test",
     "levene": "Levene's test of scatter",
     "levene paired": "Levene's test of scatter within pairs",

@@ -12,11 +12,15 @@ from scipy.special import bdtr, betaincinv, stdtrit
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
-from repro.stats.records import Alternative, Interval, Sample, TestResult
+from repro.stats.crossed import of_both
+from repro.stats.records import Alternative, Interval, Sample, TestResult, interval_level
 
 LEAST_ITEMS = 5
 LEAST_CLUSTERS = 5
 """With fewer there is next to nothing to know an error by."""
+
+LEAST_RUNS = 3
+"""Runs of each arm that the scatter of its seeds is taken from: two against eight err in 9 %."""
 
 POWER_QUANTILE = 0.8416212335729143
 """The normal quantile of a power of 80 %."""
@@ -28,6 +32,7 @@ class ItemsResult(TestResult):
 
     ``apart`` are the items that the first alone has right and those that the second alone has,
     where all values are 0 or 1. ``settle`` is about how many items would exclude 0 in 80 %.
+    ``of_seeds`` is the share of seeds in the variance, where the test is of runs with any seeds.
     """
 
     items: int
@@ -35,6 +40,7 @@ class ItemsResult(TestResult):
     runs: tuple[int, int]
     apart: tuple[int, int] | None
     settle: int | None
+    of_seeds: float | None = None
 
     @property
     def grouping(self) -> str:
@@ -42,7 +48,7 @@ class ItemsResult(TestResult):
 
         Clusters of one size have one degree of freedom less than their number.
         """
-        if self.clusters is None:
+        if self.clusters is None or self.of_seeds is not None:
             return ""
         alike = self.df is not None and math.isclose(self.df, self.clusters - 1)
         return " equal clusters" if alike else " clustered"
@@ -184,14 +190,47 @@ def items_t(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.0
     ``alternative`` is as in ``stats.t_tests``; the interval has level ``1 - alpha``, and with one
     side ``1 - 2 alpha``.
     """
-    contrast = paired.contrast()
-    two_sided = alternative == "two-sided"
-    greater, less = contrast.p_greater(), contrast.p_less()
-    chances = Chances(contrast.p_two_sided(), greater, less)
-    interval = contrast.interval(1 - alpha * (1 if two_sided else 2))
-    result = _result(
-        paired, contrast, interval, AskedOfItems("items_t", alternative, alpha), chances
-    )
+    return _by_t(paired, paired.contrast(), AskedOfItems("items_t", alternative, alpha))
+
+
+def items_crossed(
+    a: Sample, b: Sample, *, alternative: Alternative, alpha: float = 0.05
+) -> ItemsResult:
+    """A t-test of the mean difference that holds for runs with other seeds, on items like these.
+
+    The error is that of items and seeds together (``crossed.of_both``). ClaimError for fewer than
+    ``LEAST_RUNS`` runs of an arm, or for a run without each item once.
+    """
+    paired = paired_items(a, b)
+    by_items, tables = paired.contrast(), (_runs_by_items(a, "A"), _runs_by_items(b, "B"))
+    contrast = of_both(by_items, tables)
+    result = _by_t(paired, contrast, AskedOfItems("items_crossed", alternative, alpha))
+    of_seeds = 1 - (by_items.se / contrast.se) ** 2
+    return replace(result, n=paired.runs, paired=False, settle=None, of_seeds=of_seeds)
+
+
+def _runs_by_items(sample: Sample, name: str) -> npt.NDArray[np.float64]:
+    """The values of an arm, a row per run and a column per item."""
+    runs = sorted({part.unit for part in sample.parts})
+    items = sorted({part.item for part in sample.parts})
+    values = {(part.unit, part.item): part.value for part in sample.parts}
+    if len(runs) < LEAST_RUNS:
+        raise ClaimError(
+            f"{name} has {len(runs)} runs, and the scatter of seeds takes {LEAST_RUNS} or more",
+            advice="run more seeds, or declare `test: t`, which is about these trained models",
+        )
+    if not len(values) == len(sample.parts) == len(runs) * len(items):
+        raise ClaimError(
+            f"{name} does not have every item once in each run",
+            advice="complete the table, or declare `test: t`, which is about these trained models",
+        )
+    return np.array([[values[run, item] for item in items] for run in runs])
+
+
+def _by_t(paired: PairedItems, contrast: Contrast, asked: AskedOfItems) -> ItemsResult:
+    chances = Chances(contrast.p_two_sided(), contrast.p_greater(), contrast.p_less())
+    interval = contrast.interval(interval_level(asked.alternative, asked.alpha))
+    result = _result(paired, contrast, interval, asked, chances)
     return replace(result, statistic=contrast.statistic(), df=contrast.df)
 
 

@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from repro.audit.audit import audit_paths
+from repro.audit.statistics import in_text
 from repro.errors import SpecError
 
 
@@ -148,3 +149,22 @@ def test_a_statistic_without_a_name_is_asked_for_one(tmp_path):
     assert caught.value.problems[0].advice == "name the column of statistics after its test"
     first, second = audited(tmp_path, text.replace("statistic", "t"))
     assert (first.answer, second.answer) == ("cannot say", "holds")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("t(28) = 2.20, p = .20; q = 3.2, p = .036", {"line 1": ("t", ".20")}),
+        ("chi2(2, N = 80) = 6.1, p = .20; z = 1.96, p = .05", {"line 1": ("z", ".05")}),
+        ("t(28) = 2.20, r = .38, d = 0.8, p = .036", {"line 1": ("t", ".036")}),
+        (
+            "We saw z = 2.5, p = .20; and then F(1, 40) = 5.2 for memory, r(40) = .31, ns",
+            {"We saw": ("z", ".20"), "and then": ("F", None), "for memory": ("r", "n.s.")},
+        ),
+    ],
+)
+def test_a_statistic_has_the_p_and_the_words_that_follow_the_one_before(text, read):
+    """Not those of a later one; an effect size may stand between."""
+    found = in_text(text, "a.txt")
+    said = {each.id.partition(": ")[2]: (each.kind, each.p and each.p.text) for each in found}
+    assert said == read

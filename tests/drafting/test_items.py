@@ -33,15 +33,15 @@ def table(rows: list[tuple[str, str, int, int]] = RIGHT) -> str:
     return "answers.csv"
 
 
-def samples() -> str:
+def samples(large: str = "large", small: str = "small", task: str = "boolq") -> str:
     """As lm-eval writes them, a file per model."""
-    for k, arm in enumerate(("large", "small")):
-        Path("out", arm).mkdir(parents=True)
+    for k, arm in enumerate((large, small)):
+        Path("out", arm).mkdir(parents=True, exist_ok=True)
         lines = (
             {"doc_id": n, "doc": {"passage": p, "text": "?"}, "resps": [["a"]], "acc": float(v[k])}
             for n, (_, p, *v) in enumerate(RIGHT)
         )
-        file = Path("out", arm, "samples_boolq_2026-01-01T00-00-00.0.jsonl")
+        file = Path("out", arm, f"samples_{task}_2026-01-01T00-00-00.0.jsonl")
         file.write_text("\n".join(map(json.dumps, lines)))
     return "out"
 
@@ -79,6 +79,90 @@ def inspect_evals() -> str:
             made.writestr("header.json", json.dumps(log))
         file.unlink()
     return "logs"
+
+
+def test_the_folder_of_lm_eval_as_it_lies_there() -> None:
+    """Names of models have digits, results lie beside the samples, and tasks are several."""
+    names = ("meta-llama__Llama-3-8B", "mistralai__Mistral-7B")
+    for task in ("boolq", "copa"):
+        samples(*names, task)
+    args = ("--better", "higher", "--baseline", names[1], "--items", "doc_id", "--measure", "acc")
+    for results in (False, True):
+        for name in names if results else ():
+            numbers = {"boolq": {"acc,none": 0.5}, "copa": {"acc,none": 0.5}}
+            text = json.dumps({"results": numbers, "model_name": name.replace("__", "/")})
+            Path("out", name, "results_2026-01-01T00-00-00.0.json").write_text(text)
+        done = repro("compare", "out", *args)
+        assert (done.returncode, "several tasks: boolq, copa" in done.stderr) == (2, True)
+        done = repro("compare", "out", *args, "--task", "boolq", "--out", f"one{results}")
+        assert "on 60 items, for these two trained models" in done.stdout, done.stderr
+        done = repro("compare", "out", *args, "--clusters", "task", "--out", f"all{results}")
+        assert "120 items" in done.stdout
+        assert "2 clusters are too few for an error" in done.stdout, done.stdout
+
+
+def helm() -> str:
+    """As HELM writes it, with an instance of another split and a perturbed one."""
+    for k, arm in enumerate(("large", "small")):
+        run = Path("runs", f"boolq:model=vendor_{arm}")
+        run.mkdir(parents=True)
+        scenario = {"class_name": "helm.BoolQScenario", "args": {}}
+        spec = {"name": run.name, "scenario_spec": scenario, "adapter_spec": {"model": arm}}
+        instances = [
+            instance(q, "test", values[k], train_trial_index=trial)
+            for trial in range(2)
+            for q, _, *values in RIGHT
+        ]
+        instances += [instance("q0", "test", 0, perturbation={"name": "typos"})]
+        instances += [instance("v0", "valid", k)]
+        (run / "run_spec.json").write_text(json.dumps(spec))
+        (run / "stats.json").write_text(json.dumps(instances[0]["stats"]))
+        (run / "per_instance_stats.json").write_text(json.dumps(instances))
+    return "runs"
+
+
+def instance(name: str, split: str, right: int, **more: object) -> dict[str, Any]:
+    stats = [
+        {"name": {"name": metric, "split": split}, "count": 1, "sum": value, "mean": value}
+        for metric, value in (("exact_match", float(right)), ("num_references", 1.0))
+    ]
+    return {"instance_id": name, "stats": stats, **more}
+
+
+def test_instances_of_helm_are_items() -> None:
+    args = ("--better", "higher", "--baseline", "small", "--items", "instance_id")
+    done = repro("compare", helm(), *args, "--measure", "exact_match.test")
+    assert "on 60 items, for these two trained models" in done.stdout, done.stderr
+    (report,) = Path("reports").glob("*/declared/report.json")
+    (found,) = read_document(report).results
+    expected = stats.ttest_rel([row[2] for row in RIGHT], [row[3] for row in RIGHT])
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    spec = Path("runs/boolq:model=vendor_large/run_spec.json")
+    spec.write_text(spec.read_text().replace('"args": {}', '"args": {"subject": "law"}'))
+    done = repro("compare", "runs", *args, "--measure", "exact_match.test")
+    assert (done.returncode, "the items are of several tasks: " in done.stderr) == (2, True)
+    spec.with_name("per_instance_stats.json").write_text("[1]")
+    done = repro("compare", "runs", *args, "--measure", "exact_match.test")
+    assert (done.returncode, "it has no instance with numbers" in done.stderr) == (2, True)
+
+
+def test_several_seeds_of_each_are_crossed_with_the_items() -> None:
+    """The verdict is then about any seeds; by the trained models alone it is context."""
+    lines = ["model,seed,doc_id,correct"]
+    for arm, level in (("large", 0.75), ("small", 0.6)):
+        for seed in range(4):
+            draw = random.Random(f"{arm}{seed}")
+            lines += (f"{arm},{seed},q{n},{int(draw.random() < level)}" for n in range(60))
+    Path("answers.csv").write_text("\n".join(lines))
+    args = ("--better", "higher", "--baseline", "small", "--items", "doc_id")
+    done = repro("compare", "answers.csv", *args)
+    assert "on 60 items, for any seeds, by 4 and 4 trained models" in done.stdout, done.stderr
+    document = read_document(Path("reports/large_vs_small/declared/report.json"))
+    assert "test: crossed" in Path("large_vs_small.claim.yaml").read_text()
+    (found,) = document.results
+    assert "share of seeds in the variance" in found.details
+    (analyses,) = document.robustness
+    assert any("of these trained models" in each.name for each in analyses.analyses[1:])
 
 
 @pytest.mark.parametrize(
@@ -150,10 +234,9 @@ def test_items_of_two_tasks_are_not_taken_for_one() -> None:
     for file in Path("logs").glob("2026-01-02*"):
         file.write_text(file.read_text().replace('"count"', '"sums"').replace('"q', '"r'))
     done = repro("compare", "logs", *args)
-    assert (done.returncode, "of the task 'sums', and others of 'count'" in done.stderr) == (
-        2,
-        True,
-    )
+    assert (done.returncode, "the items are of several tasks: " in done.stderr) == (2, True)
+    done = repro("compare", "logs", *args, "--task", "sums")
+    assert "60 items, for these two trained models" in done.stdout, done.stderr
 
 
 def test_mcnemar_is_declared_in_the_claim() -> None:

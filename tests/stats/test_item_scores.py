@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
+import statsmodels.formula.api as smf
 from scipy import linalg, stats
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
 
 from repro.errors import ClaimError
 from repro.stats.error_rates import design_of_items, key_of, level_of
-from repro.stats.item_scores import items_t, mcnemar, paired_items
+from repro.stats.item_scores import items_crossed, items_t, mcnemar, paired_items
 from repro.stats.records import Sample, Scored, known
 
 
@@ -216,3 +218,61 @@ def test_about_so_many_items_would_settle_it() -> None:
     draws = rng.normal(0.1, float(d.std(ddof=1)), (4_000, found.settle))
     power = float(np.mean(np.asarray(stats.ttest_1samp(draws, 0, axis=1).pvalue) < 0.05))
     assert power == pytest.approx(0.8, abs=0.03)
+
+
+def runs_of(table: np.ndarray) -> Sample:
+    """An arm of so many runs, a row each, on as many items as there are columns."""
+    parts = tuple(
+        Scored(f"q{item}", "", run, float(x))
+        for run, row in enumerate(table)
+        for item, x in enumerate(row)
+    )
+    return Sample(tuple(map(float, table.mean(axis=1))), tuple(range(len(table))), parts=parts)
+
+
+def test_seeds_crossed_with_items_are_two_analyses_of_variance() -> None:
+    """By the mean squares of statsmodels' tables of each arm, and Satterthwaite's formula."""
+    rng = np.random.default_rng(3)
+    easy = rng.standard_normal(40)
+    tables = [
+        easy
+        + 0.4 * rng.standard_normal(40)
+        + s * rng.standard_normal((n, 1))
+        + rng.standard_normal((n, 40))
+        for n, s in ((4, 0.8), (6, 0.5))
+    ]
+    found = items_crossed(*map(runs_of, tables), alternative="two-sided")
+    d = tables[0].mean(axis=0) - tables[1].mean(axis=0)
+    of_items = d.var(ddof=1) / 40
+    of_seeds, rest, errors = 0.0, 0.0, [of_items**2 / 39]
+    for table in tables:
+        frame = pd.DataFrame(
+            [(r, i, x) for r, row in enumerate(table) for i, x in enumerate(row)],
+            columns=["run", "item", "y"],
+        )
+        squares = sm.stats.anova_lm(smf.ols("y ~ C(run) + C(item)", frame).fit())["mean_sq"]
+        of_seeds += squares["C(run)"] / table.size
+        rest += squares["Residual"] / table.size
+        errors.append((squares["C(run)"] / table.size) ** 2 / (len(table) - 1))
+    variance = of_items + of_seeds - rest
+    assert found.effect == pytest.approx(d.mean(), rel=1e-9)
+    assert known(found.se) ** 2 == pytest.approx(variance, rel=1e-9)
+    assert found.df == pytest.approx(variance**2 / sum(errors), rel=1e-9)
+    assert found.of_seeds == pytest.approx(1 - of_items / variance, rel=1e-9)
+    assert (found.n, found.runs, found.items, key_of(found)) == (
+        (4, 6),
+        (4, 6),
+        40,
+        "items_crossed",
+    )
+
+
+def test_crossed_takes_three_runs_and_every_item_in_each() -> None:
+    rng = np.random.default_rng(4)
+    few, enough = rng.standard_normal((2, 20)), rng.standard_normal((3, 20))
+    with pytest.raises(ClaimError, match="A has 2 runs"):
+        items_crossed(runs_of(few), runs_of(enough), alternative="two-sided")
+    whole = runs_of(enough)
+    torn = Sample(whole.values, whole.replicates, parts=whole.parts[:-1])
+    with pytest.raises(ClaimError, match="B does not have every item once in each run"):
+        items_crossed(whole, torn, alternative="two-sided")
