@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, betaincinv, stdtrit
+from scipy.optimize import brentq
+from scipy.special import bdtr, ndtri, stdtrit
 
 from repro.errors import ClaimError
 from repro.stats.contrast import Contrast
@@ -237,9 +238,10 @@ def _by_t(paired: PairedItems, contrast: Contrast, asked: AskedOfItems) -> Items
 def mcnemar(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.05) -> ItemsResult:
     """McNemar's exact test of the items that one arm alone has right, as a binomial with 1/2.
 
-    The interval is Clopper and Pearson's of their share, times the share of such items: it leaves
-    0 out exactly where p is below alpha. ClaimError unless each item is 0 or 1 in one run of each
-    arm, without clusters.
+    The interval is that of the difference by its score (Tango 1998). p is exact and rarely the
+    stricter, so the interval is drawn to 0 where p is above alpha; it is held at 0 where p is
+    below and the score would not exclude 0. ClaimError unless each item is 0 or 1 in one run of
+    each arm, without clusters.
     """
     if not paired.binary:
         raise ClaimError("McNemar's test takes items that are 0 or 1, in one run of each arm")
@@ -252,13 +254,29 @@ def mcnemar(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.0
     greater, less = (float(bdtr(each, apart, 0.5)) for each in (lost, won))
     chances = Chances(min(1.0, 2 * min(greater, less)), greater, less)
     tail = alpha / 2 if alternative == "two-sided" else alpha
-    low = 0.0 if won == 0 else float(betaincinv(won, lost + 1, tail))
-    high = 1.0 if lost == 0 else float(betaincinv(won + 1, lost, 1 - tail))
-    low, high = ((2 * end - 1) * apart / n for end in (low, high))
+    low, high = _score_interval(won, lost, n, -float(ndtri(tail)))
+    low = max(low, 0.0) if greater <= tail else min(low, 0.0)
+    high = min(high, 0.0) if less <= tail else max(high, 0.0)
     spread = math.sqrt(max(apart / n - ((won - lost) / n) ** 2, 0.0) / n)
     contrast = Contrast((won - lost) / n, spread, n - 1)
     asked = AskedOfItems("mcnemar", alternative, alpha)
     return _result(paired, contrast, Interval(low, high, 1 - 2 * tail), asked, chances)
+
+
+def _score_interval(won: int, lost: int, n: int, quantile: float) -> tuple[float, float]:
+    """The differences of paired shares whose score is within the normal quantile (Tango 1998)."""
+
+    def score(difference: float) -> float:
+        """The estimate less the difference, over its error by the likeliest shares."""
+        b = (2 * n - won + lost) * difference - won - lost
+        root = math.sqrt(max(b * b + 8 * n * lost * difference * (1 - difference), 0.0))
+        variance = n * ((root - b) / (2 * n) + difference * (1 - difference))
+        return (won - lost - n * difference) / math.sqrt(max(variance, 1e-300))
+
+    estimate, end = (won - lost) / n, 1 - 1e-12
+    low = -1.0 if score(-end) < quantile else brentq(lambda x: score(x) - quantile, -end, estimate)
+    high = 1.0 if score(end) > -quantile else brentq(lambda x: score(x) + quantile, estimate, end)
+    return low, high
 
 
 def _result(

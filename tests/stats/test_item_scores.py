@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
-from scipy import linalg, stats
+from scipy import linalg, optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
 
 from repro.errors import ClaimError
@@ -122,6 +122,44 @@ def test_mcnemar_is_that_of_statsmodels_and_its_interval_agrees(
         again = mcnemar(paired_items(a, b), alternative="two-sided", alpha=alpha)
         assert again.interval is not None
         assert (0 not in again.interval) == (known(found.p) < alpha)
+
+
+def answers(won: int, lost: int, n: int) -> tuple[Sample, Sample]:
+    """Two arms of which each alone has so many of ``n`` items right, and neither the others."""
+    a = {str(k): float(k < won) for k in range(n)}
+    return arm(a), arm({str(k): float(won <= k < won + lost) for k in range(n)})
+
+
+def test_the_interval_of_mcnemar_is_that_of_the_score() -> None:
+    """At its ends the score, by shares that the likelihood finds, is the normal quantile."""
+    found = mcnemar(paired_items(*answers(12, 2, 50)), alternative="two-sided")
+    low, high = known(found.interval).low, known(found.interval).high
+    assert (low, high) == pytest.approx((0.0611, 0.3447), abs=5e-5)  # Tango 1998, table 2
+
+    def unlikely(q: float, d: float) -> float:
+        return float(-12 * np.log(q + d) - 2 * np.log(q) - 36 * np.log(1 - 2 * q - d))
+
+    for end, side in ((low, 1), (high, -1)):
+        q = optimize.minimize_scalar(
+            unlikely, (1e-9, (1 - end) / 2 - 1e-9), args=(end,), method="bounded",
+            bounds=(1e-9, (1 - end) / 2 - 1e-9), options={"xatol": 1e-12},
+        ).x  # fmt: skip
+        score = (10 - 50 * end) / np.sqrt(50 * (2 * q + end - end**2))
+        assert score == pytest.approx(side * stats.norm.isf(0.025), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("alone", "n"), [((0.09, 0.0), 200), ((0.09, 0.01), 200), ((0.3, 0.1), 30)]
+)
+def test_the_interval_of_mcnemar_covers_a_difference(alone: tuple[float, float], n: int) -> None:
+    """Clopper and Pearson's share of the items apart would cover the first in 48 %."""
+    rng = np.random.default_rng(9)
+    drawn = rng.multinomial(n, [*alone, 1 - sum(alone)], size=4_000)
+    covered = 0
+    for (won, lost, _), times in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
+        found = mcnemar(paired_items(*answers(won, lost, n)), alternative="two-sided")
+        covered += int(times) * (alone[0] - alone[1] in known(found.interval))
+    assert 0.93 <= covered / 4_000 <= 0.98
 
 
 @pytest.mark.parametrize(
