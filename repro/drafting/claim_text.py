@@ -156,8 +156,8 @@ def _over_tasks(draft: Draft) -> list[str]:
     return [*kind, own, f"    tasks: {_value(list(draft.tasks))}"]
 
 
-RANKED = 5
-"""Tasks from which on signed ranks can decide at 5 %, on one side."""
+RANKED = 6
+"""Tasks from which on signed ranks can decide at 2.5 %, on one side."""
 
 
 def _over_single_values(draft: Draft) -> list[str]:

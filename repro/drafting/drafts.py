@@ -94,7 +94,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
 
     ClaimError where nothing can be compared.
     """
-    if asked.level is not None:
+    if asked.level is not None and not asked.level.sd:
         results = _with_enough(results)
     _comparable(results, asked)
     baseline, said = _baseline(results, asked) if asked.level is None else ("", "")
@@ -195,12 +195,17 @@ def _draft(
         either_way=not (asked.level or asked.within) and _either_way(results, asked),
         tasks=results.tasks,
         level=asked.level,
-        alpha=asked.alpha,
+        alpha=_one_sided_alpha(asked.alpha) if results.tasks else asked.alpha,
         paired=asked.paired,
         one_sided=asked.one_sided,
         within=asked.within,
         items=_test_of_items(results, pair),
     )
+
+
+def _one_sided_alpha(asked: float | None) -> float:
+    """Half of a level, for tests of tasks, which have one side: as of others that have two."""
+    return (0.05 if asked is None else asked) / 2
 
 
 def _title(results: FoundResults, asked: DraftOptions, labels: Sequence[str]) -> str:
@@ -209,7 +214,7 @@ def _title(results: FoundResults, asked: DraftOptions, labels: Sequence[str]) ->
         said = f"{asked.level.side.replace('_', ' ')} {asked.level.limit!r}"
         return f"{labels[0]} has a mean {results.called} of {said}"
     if asked.within:
-        return f"{labels[0]} is, in {results.called}, what the runs of {labels[1]} lead to expect"
+        return f"{labels[0]} lies, in {results.called}, within the range of {labels[1]}"
     if _either_way(results, asked):
         return f"{labels[0]} and {labels[1]} differ in {results.called}"
     over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
@@ -258,7 +263,7 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
         _comparable_tasks(results, asked)
     few = [arm for arm, runs in results.runs.items() if len(runs) < LEAST_SEEDS]
     few = [arm for arm in few if not asked.within or arm == asked.baseline]
-    few = [] if results.items else few
+    few = [] if results.items or (asked.level and asked.level.sd) else few
     if few and not (asked.ask or results.tasks):
         some = len(results.runs[few[0]])
         mistake = f"arm '{few[0]}' has {number_of(some, 'seed')}, which cannot decide"

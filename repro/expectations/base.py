@@ -188,6 +188,10 @@ class Kind(ABC, Generic[E]):
         """The arms of which a single run will do; for most kinds, none."""
         return ()
 
+    def known_sd(self, declared: E) -> float:
+        """The standard deviation that is known beforehand; 0 where none is."""
+        return 0.0
+
     def tasks(self, declared: E) -> tuple[str, ...]:
         """The tasks over which it is; none where it takes no notice of tasks."""
         return ()
@@ -307,7 +311,7 @@ class Kind(ABC, Generic[E]):
     passes_open: ClassVar[bool] = False
     """Whether a gate lets pass what it leaves open: nothing speaks against it."""
 
-    def cannot_settle(self, declared: E) -> str:
+    def cannot_settle(self, declared: E, result: TestResult) -> str:
         """Why no number of seeds would settle it; empty where one might."""
         return ""
 

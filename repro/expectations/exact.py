@@ -57,7 +57,7 @@ class SeparationKind(LeastRatioKind[Separation]):
     def by_order(self, declared: Separation) -> bool:
         return True
 
-    def cannot_settle(self, declared: Separation) -> str:
+    def cannot_settle(self, declared: Separation, result: TestResult) -> str:
         return "No number of seeds can settle it: pairs that are out of order stay so."
 
     def test(self, declared: Separation, context: Context, read: Read) -> TestResult:

@@ -86,10 +86,14 @@ class ItemsKind(DifferenceKind):
     def keeps_seeds(self, declared: Difference) -> str:
         return "" if _is_crossed(declared) else "what is counted are items, and no run is left out"
 
-    def cannot_settle(self, declared: Difference) -> str:
+    def cannot_settle(self, declared: Difference, result: TestResult) -> str:
         if _is_crossed(declared):
             return "More seeds or more items may settle it; how many is not computed."
-        return "More items would settle it, not more seeds."
+        settle = _typed(result).settle
+        if settle is None:
+            return "More items would settle it, not more seeds."
+        many = f"About {fmt.count(settle)} items"
+        return f"{many} would settle it in four cases of five, were this the effect."
 
     def name_of_test(self, declared: Difference, context: Context) -> str:
         sided = "two-sided" if declared.tails == 2 else "one-sided"

@@ -97,11 +97,18 @@ class LevelKind(LooksKind[Level]):
     def least_seeds(self, declared: Level, alpha: float, *, paired: bool) -> int:
         """Enough for all on one side to be unlikely, where that is what is counted."""
         if declared.statistic == "mean":
-            return base.LEAST_SEEDS
+            return base.LEAST_SEEDS if declared.sd is None else 1
         n = 1
         while 0.5**n > alpha:
             n += 1
         return n
+
+    def lone(self, declared: Level) -> tuple[str, ...]:
+        """A single run will do where its scatter is known beforehand."""
+        return () if declared.sd is None else declared.of
+
+    def known_sd(self, declared: Level) -> float:
+        return 0.0 if declared.sd is None else declared.sd.value
 
     def question(self, declared: Level, context: Context) -> Question:
         from repro.stats import stopping as ask

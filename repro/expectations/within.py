@@ -104,7 +104,7 @@ class WithinKind(Kind[WithinReference]):
     def either_way(self, declared: WithinReference) -> bool:
         return declared.side == "both"
 
-    def cannot_settle(self, declared: WithinReference) -> str:
+    def cannot_settle(self, declared: WithinReference, result: TestResult) -> str:
         if declared.margin is not None:
             return ""
         return "No number of runs confirms it without a `margin`."
@@ -225,24 +225,24 @@ def _typed(result: TestResult) -> WithinResult:
 
 
 def _where(declared: WithinReference, context: Context, result: WithinResult) -> str:
-    """`New is 3.41, outside 3.08 to 3.32, where the 10 runs of Old lead to expect a new run`."""
+    """`New is 3.41, outside 3.08 to 3.32, the range of a new run by the 10 runs of Old`."""
     new, reference = context.labels(declared)
     text = digits(fmt.fixed, context.measurement(declared).digits)
     low, high = result.limits
     value = result.reference + result.effect
     shown, first, last = apart([value, low, high], [low, high, value], text)
     k, n = result.n
-    expected = "a new run" if k == 1 else f"the mean of {k} runs"
-    basis = f"the {n} runs of {reference} lead to expect"
+    expected = "a new run" if k == 1 else f"a mean of {k}"
+    basis = f"by the {n} runs of {reference}"
     outside = _outside(result)
     if declared.side == "both":
         side = "outside" if outside else "inside"
-        return f"{new} is {shown}, {side} {first} to {last}, where {basis} {expected}"
+        return f"{new} is {shown}, {side} {first} to {last}, the range of {expected} {basis}"
     side, end, most = "above", last, "highest"
     if declared.side == "lower":
         side, end, most = "below", first, "lowest"
     side = side if outside else f"not {side}"
-    return f"{new} is {shown}, {side} {end}, the {most} that {basis} of {expected}"
+    return f"{new} is {shown}, {side} {end}, the {most} to expect of {expected} {basis}"
 
 
 def _outside(result: WithinResult) -> bool:

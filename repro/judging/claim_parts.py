@@ -89,7 +89,8 @@ def origins(claim: Claim, evidence: Evidence) -> list[str]:
         arms = [arm for arm, source in evidence.tables.items() if source.file == file]
         said.append(f"The values of {_whose(claim, arms)} are the user's own, from {file}.")
         if averaged := evidence.tables[arms[0]].averaged:
-            said.append(f"Its rows were averaged within units before any test: {averaged}.")
+            before = "" if claim.seeds.items else " before any test"
+            said.append(f"Its rows were averaged within units{before}: {averaged}.")
         ignored = evidence.tables[arms[0]].ignored
         if ignored:
             said.append(f"Left unread there: {', '.join(ignored)}.")

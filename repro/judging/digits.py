@@ -32,8 +32,9 @@ def with_digits(claim: Claim, evidence: Evidence) -> Claim:
     them there are more, two of the scatter's own: 0.04 below 0.05 would be all that is seen of
     0.0423 and 0.0497. Without scatter over seeds that of all values counts.
     """
+    known = {each.measurement: kind_of(each).known_sd(each) for each in claim.expectations}
     worded = {
-        name: measurement.at_scatter(_scatter(name, evidence))
+        name: measurement.at_scatter(known.get(name) or _scatter(name, evidence))
         for name, measurement in claim.measurements.items()
     }
     return claim.model_copy(update={"measurements": worded})
@@ -63,8 +64,9 @@ def digits_of_effect(
     Those of the measurement are the fewest (of a relative difference, in percent, one). There are
     more where half the interval would not show its first significant digit, and a second one after
     1, 2 and 3, as is usual of uncertainties: pairs of seeds differ by far less than either arm
-    scatters. There are never more than the values carry: one beyond the last decimal of those
-    that are averaged, that decimal of a printed mean.
+    scatters; and where an end would be shown on a limit that it excludes. There are never more
+    than the values carry: one beyond the last decimal of those that are averaged, that decimal of
+    a printed mean.
     """
     usual = claim.measurements[expectation.measurement].digits
     scale = kind_of(expectation).scale(expectation)
@@ -83,7 +85,23 @@ def digits_of_effect(
     step = max(map(_step, arms))
     if scale == "relative":
         step *= unit / (abs(summarise(arms[-1]).mean) or 1.0)
-    return max(usual, min(_places(half / SECOND_DIGIT_BELOW) + 1, _places(step), MOST_DIGITS))
+    most = min(_places(step), MOST_DIGITS)
+    digits = max(usual, min(_places(half / SECOND_DIGIT_BELOW) + 1, most))
+    while digits < most and _hides_a_limit(result, unit, digits):
+        digits += 1
+    return digits
+
+
+def _hides_a_limit(result: TestResult, unit: float, digits: int) -> bool:
+    """Whether an end of the interval would be shown on a limit beside which it lies."""
+    limits = {0.0, *(each for each in (result.low, result.high) if each is not None)}
+    ends = () if result.interval is None else (result.interval.low, result.interval.high)
+    return any(
+        end != limit and round(unit * end, digits) == round(unit * limit, digits)
+        for limit in limits
+        for end in ends
+        if math.isfinite(end) and math.isfinite(limit)
+    )
 
 
 def _places(size: float) -> int:

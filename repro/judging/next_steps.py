@@ -179,7 +179,7 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
                 f"All {fmt.count(most)} planned seeds per arm are there, so it stays open."
             )
         return Settling(f"More seeds may settle it, up to the planned {fmt.count(most)} per arm.")
-    if never := kind_of(expectation).cannot_settle(expectation):
+    if never := kind_of(expectation).cannot_settle(expectation, result):
         return Settling(never)
     printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
     if printed:

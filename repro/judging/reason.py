@@ -148,6 +148,7 @@ def _cut(text: str, room: int) -> str:
     if shown.count("(") > shown.count(")"):
         shown = shown[: shown.rindex("(")].rstrip()
     ends = [place.start() for place in re.finditer(r"[.;:,](?= )", shown)]
+    ends = [end for end in ends if shown[:end].count("`") % 2 == 0]
     clause = next((end for end in reversed(ends) if end > len(shown) / 3), None)
     return f"{shown.rstrip('.,;:')} …" if clause is None else f"{shown[:clause]}."
 

@@ -291,6 +291,8 @@ def left_out(
     declared = [each.expectation for each in judged]
     whole = {arm for each in declared if kind_of(each).by_seed(each) for arm in each.of}
     of_seeds = tuple(arm for arm in arms if not claim.tasks(arm) or arm in whole)
+    if all(kind_of(each).lone(each) and kind_of(each).keeps_seeds(each) for each in declared):
+        of_seeds = ()
     if any(len(evidence.finished(arm)) > 1 for arm in of_seeds):
         of_seeds = tuple(arm for arm in of_seeds if len(evidence.finished(arm)) > 1)
     return (

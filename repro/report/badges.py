@@ -208,10 +208,18 @@ def checked(document: Document) -> str:
         done = fmt.count(sum(run.state == "finished" for run in runs))
         said.append(f"{done} of {fmt.number_of(len(runs), 'run')} finished")
     if rows:
-        said.append(f"{fmt.number_of(len(rows), 'seed')} from a table")
+        what = "run" if items(document) else "seed"
+        said.append(f"{fmt.number_of(len(rows), what)} from a table")
     if printed:
         said.append(f"{fmt.number_of(printed, 'arm')} printed")
     return fmt.sentence("; ".join([*said, _controls(document.canaries)]))
+
+
+def items(document: Document) -> str:
+    """`250 items`, where the arms are compared item by item; else empty."""
+    found = (result.details.get("items", "") for result in document.results)
+    many = next(filter(None, found), "").partition(",")[0]
+    return f"{many} items" if many else ""
 
 
 def _controls(controls: tuple[JudgedControl, ...]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from repro.expectations.base import LimitPart, Point
 from repro.judging.document import ArmPart, Document, MeasurementPart, Result, SummaryPart
-from repro.report import lookups, palette
+from repro.report import badges, lookups, palette
 from repro.report.blocks import (
     DotPanel,
     DotPlot,
@@ -87,6 +87,7 @@ def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
     log = any(panel.scale == "log" for panel in panels)
     mean = "geometric mean of its arm, on a logarithmic axis" if log else "mean of its arm"
     dot = "one trained model" if all(arm.trained for arm in document.arms) else "one seed"
+    dot = "one run" if badges.items(document) else dot
     dot = "one run of one task" if any(arm.tasks for arm in document.arms) else dot
     joined = "; a line joins the runs of one seed" if any(p.joined for p in panels) else ""
     said = f"Each dot is {dot}{joined}; the upright stroke is the {mean}."

@@ -129,6 +129,8 @@ def seeds(document: Document) -> str:
         return "printed numbers"
     if not counts or max(counts) == 0:
         return "no finished run"
+    if (items := badges.items(document)) and max(counts) == 1:
+        return items
     low, high = fmt.count(min(counts)), fmt.count(max(counts))
     per = "task" if of_tasks else "arm"
     return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} per {per}"

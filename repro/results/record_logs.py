@@ -34,7 +34,9 @@ MOST_LOGS = 2_000
 SHOWN = 3
 """Names of logs that are left out; of more the number is said."""
 
-NO_LOGS = re.compile(r"(?i)requirements|readme|licen[cs]e|notes?\b|pip_?freeze|environment|summary")
+NO_LOGS = re.compile(
+    r"(?i)requirements|readme|licen[cs]e|notes?\b|pip_?freeze|environment|summary|\w*manifest"
+)
 """Beginnings of names of other text files; every log is a run, finished or not."""
 
 NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
@@ -43,7 +45,9 @@ LEAST_ALIKE = 4
 
 _SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
 _SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{6,}|\d+")
+_UUID = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z])[0-9a-f]{6,}(?![a-z])|\d+"
+)
 _TOKEN = re.compile(r"[^\s,;|)}\]\"'<]+(?:,\d+)?%?")
 _SOURCE_ENDS = re.compile(r"^={40,}[ \t]*\r?$", re.MULTILINE)
 _STEP = re.compile(
@@ -121,6 +125,7 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
         _refuse_methods(path, files)
     names = (hints.measure,) if hints.measure else MEASURES
     measure, logs = _measured(path, [_read(file, path, names) for file in files], names)
+    _refuse_joined(path, logs, measure)
     logs, copies = _once(logs, measure)
     said += copies
     ends = {log.name: _end(log.values.get(measure, []), hints.step) for log in logs}
@@ -181,7 +186,7 @@ def _logs(folder: Path) -> list[Path]:
 
 def _refuse_methods(path: Path, files: Sequence[Path]) -> None:
     """ClaimError where words in the names of logs tell groups of several apart."""
-    words = Counter(_UUID.sub("", file.stem).strip("_-. ") for file in files)
+    words = Counter(_UUID.sub("#", _SEED.sub("seed#", file.stem)).strip("_-. #") for file in files)
     several = [f"{word or 'no word'} ({count})" for word, count in words.items() if count > 1]
     if len(several) > 1:
         mistake = f"words in the names of its logs tell them apart: {', '.join(several[:SHOWN])}"
@@ -262,6 +267,21 @@ def _measured(path: Path, logs: Sequence[Log], names: Sequence[str]) -> tuple[st
         mistake = f"several numbers stand in its logs: {', '.join(found)}"
         raise refused(path, mistake, "one of them", f"name it, as in --measure {found[-1]}")
     return found[0], logs
+
+
+def _refuse_joined(path: Path, logs: Sequence[Log], measure: str) -> None:
+    """ClaimError for a log with several runs: the last step, whose number it says, recurs."""
+    for log in logs:
+        ends = Counter(
+            stand.step for stand in log.values.get(measure, []) if stand.step == stand.total
+        )
+        ends.pop(None, 0)
+        if (runs := max(ends.values(), default=0)) > 1:
+            folders = [f"{name} ({len(each)} logs)" for name, each in _below(path).items()]
+            mistake = f"{log.name} holds several runs: their last step comes {runs} times"
+            advice = f"name the folder of their logs: {', '.join(folders)}" if folders else ""
+            advice = advice or "write a log per run, or leave this one out"
+            raise refused(path, mistake, "a log per run", advice)
 
 
 def _once(logs: Sequence[Log], measure: str) -> tuple[list[Log], list[str]]:

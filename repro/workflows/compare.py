@@ -144,7 +144,8 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
     unit = "seeds per arm and task" if results.tasks else "seeds per arm"
     notes = (*_doubts(results), *_notes(verified.documents, comparison.level))
-    said = (*drafts.said, f"n, the {unit}: {', '.join(counts)}", *changed)
+    n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
+    said = (*drafts.said, *n, *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
 
 
@@ -384,9 +385,9 @@ def stopping(document: Document, level: MeanLimit) -> str:
         return ""
     result, summary = document.results[0], document.arms[0].summaries[0]
     spread = level.sd[0] if level.sd else summary.sd
-    if not (summary.n and spread and result.p is not None):
+    n, alpha = summary.n or 0, result.alpha
+    if not (n > 1 and spread and result.p is not None):
         return ""
-    n, alpha = summary.n, result.alpha
     below = level.limit - summary.mean if level.side == "at_most" else summary.mean - level.limit
     t = below / spread * math.sqrt(n)
     e = float(one_sided_e_value(t, n, None, df=KNOWN if level.sd else None))

@@ -445,6 +445,31 @@ def test_texts_in_a_column_without_a_name_are_not_lost() -> None:
 
 
 def test_texts_that_cannot_be_seeds_are_not_offered_as_such() -> None:
-    said = refusal(compared(long(records({"prompt": ["ask", "tell", "sum", "prove"]}))))
+    said = refusal(compared(long(records({"fold": ["ask", "tell", "sum", "prove"]}))))
     assert "a column `seed` with a number for each row says that each is a run" in said
-    assert "--seed prompt" not in said
+    assert "--seed fold" not in said
+
+
+def test_items_are_compared_item_by_item() -> None:
+    """To take each for a run would count the questions for seeds."""
+    said = refusal(compared(long(records({"question_id": [1, 2, 3, 4]}))))
+    assert "--items question_id compares the arms item by item" in said
+    assert "--seed" not in said
+
+
+def test_folds_of_data_sets_are_averaged_in_each() -> None:
+    """And compared over the data sets: fold 1 of all of them is not a run."""
+    lines = ["method,dataset,fold,acc"]
+    for arm, step in (("a", 0.0), ("b", 0.01)):
+        for k in range(6):
+            values = (0.7 + 0.03 * k + step * (1 + k / 10) + 0.002 * fold for fold in range(5))
+            lines += (f"{arm},d{k},{fold},{value!r}" for fold, value in enumerate(values))
+    Path("folds.csv").write_text("\n".join(lines))
+    args = ("folds.csv", "--better", "higher", "--baseline", "a")
+    assert "--unit dataset averages them in each dataset" in repro("compare", *args).stderr
+    for option in ("--seed", "--unit"):
+        done = repro("compare", *args, option, "fold")
+        assert "each with its own folds" in done.stderr
+    done = repro("compare", *args, "--unit", "dataset")
+    document = read_document(Path("reports/b_vs_a/declared/report.json"))
+    assert document.results[0].p == pytest.approx(1 / 2**6)  # Wilcoxon's, all six on one side

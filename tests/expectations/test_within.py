@@ -54,16 +54,14 @@ def mistakes(**how: Any) -> list[str]:
 def test_a_run_outside_is_against_the_claim() -> None:
     result = found(3.41)
     assert result.conclusion == "CONTRADICTED"
-    said = "Loss: A is 3.41, outside 3.08 to 3.32, where the 10 runs of B lead to expect a new run"
+    said = "Loss: A is 3.41, outside 3.08 to 3.32, the range of a new run by the 10 runs of B"
     assert result.sentence.startswith(f"{said}. Outside, against the claim (p = 0.00")
 
 
 def test_a_run_inside_proves_little_and_says_what_is_missed() -> None:
     result = found(3.22)
     assert result.conclusion == "INCONCLUSIVE"
-    said = (
-        "A is 3.22, inside 3.08 to 3.32, where the 10 runs of B lead to expect a new run. Inside, "
-    )
+    said = "A is 3.22, inside 3.08 to 3.32, the range of a new run by the 10 runs of B. Inside, "
     said += (
         "which proves little: a shift of 0.12 (2.3 standard deviations) would be inside half of "
     )
@@ -92,10 +90,25 @@ def test_no_margin_makes_a_run_outside_as_claimed() -> None:
 @pytest.mark.parametrize(
     ("side", "new", "conclusion", "said"),
     [
-        ("higher", 3.31, "CONTRADICTED", "above 3.30, the highest that the 10 runs of B lead to"),
-        ("higher", 2.90, "INCONCLUSIVE", "not above 3.30, the highest that the 10 runs of B"),
-        ("lower", 3.09, "CONTRADICTED", "below 3.10, the lowest that the 10 runs of B"),
-        ("lower", 3.50, "INCONCLUSIVE", "not below 3.10, the lowest that the 10 runs of B"),
+        (
+            "higher",
+            3.31,
+            "CONTRADICTED",
+            "above 3.30, the highest to expect of a new run by the 10",
+        ),
+        (
+            "higher",
+            2.90,
+            "INCONCLUSIVE",
+            "not above 3.30, the highest to expect of a new run by the 10",
+        ),
+        ("lower", 3.09, "CONTRADICTED", "below 3.10, the lowest to expect of a new run by the 10"),
+        (
+            "lower",
+            3.50,
+            "INCONCLUSIVE",
+            "not below 3.10, the lowest to expect of a new run by the 10",
+        ),
     ],
 )
 def test_one_side_alone_may_be_bad(side: str, new: float, conclusion: str, said: str) -> None:
@@ -113,7 +126,7 @@ def test_one_sided_margins_lie_on_the_bad_side() -> None:
 def test_the_mean_of_several_is_expected_nearer() -> None:
     result = found(3.29, 3.28, 3.30, seeds={"min": 3, "plan": 3})
     assert result.conclusion == "CONTRADICTED"
-    assert "lead to expect the mean of 3 runs" in result.sentence
+    assert "of a mean of 3 by the" in result.sentence
 
 
 def test_new_runs_that_scatter_more_confirm_nothing() -> None:

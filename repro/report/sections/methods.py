@@ -14,7 +14,7 @@ from repro.judging.document import (
     SourcePart,
 )
 from repro.judging.document_parts import VariationPart
-from repro.report import lookups
+from repro.report import badges, lookups
 from repro.report.blocks import Block, Column, Pairs, Paragraph, TableBlock, numbers, texts
 from repro.schema import numbers as fmt
 from repro.specs.claim import UNSCALED
@@ -130,6 +130,8 @@ def claim_pairs(document: Document) -> Pairs:
         "independent": "independent: no arm shares randomness with another",
         "paired": "paired: replicates of the same number share their randomness",
     }[claim.design]
+    if badges.items(document):
+        design = "paired by item"
     unseeded = [arm.label for arm in document.arms if arm.training.get("unseeded")]
     if unseeded:
         design += (

@@ -232,7 +232,11 @@ def design(document: Document) -> tuple[Block, ...]:
         sd = f"The planned standard deviation is from {part.sd_source}." if part.sd_source else ""
         if sd or part.note:
             notes.append(Paragraph(f"{sd} {part.note}".strip(), f"{title}:"))
-    return (*refused, _design_table(document), *notes)
+    empty = all(
+        (part.power, part.minimum_detectable, part.seeds_80) == (None,) * 3 and not part.sd
+        for part in document.design
+    )
+    return (*refused, *([] if empty else [_design_table(document)]), *notes)
 
 
 def _design_table(document: Document) -> TableBlock:
