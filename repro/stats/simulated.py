@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from repro.stats.anytime import e_value
+from repro.stats.anytime import at_looks, e_value, running
 from repro.stats.coefficients import POWER_SEED
 from repro.stats.contrast import scaled_contrast, trimmed
 from repro.stats.power import PowerDesign
@@ -95,7 +95,8 @@ def eprocess(
 
     ``g`` is the variance of the prior; both arms have as many replicates. statistics.md 1.8.
     """
-    statistic, crossed = _eprocess_looks(a, b, alpha, g=g, first=first, paired=paired)
+    statistic, n = _looks(a, b, first, paired=paired)
+    crossed = e_value(statistic, n, None if paired else n, g) >= 1 / alpha
     at_first = np.take_along_axis(statistic, crossed.argmax(axis=1)[:, None], axis=1)[:, 0]
     return np.asarray(crossed.any(axis=1) & (at_first > 0))
 
@@ -121,10 +122,10 @@ class Stopping:
 
 def stopping(design: PowerDesign, effect: float, *, g: float, first: int, paired: bool) -> Stopping:
     """When the t e-process of ``eprocess`` decides if A is higher by ``effect``."""
-    values = _values(design, effect, DRAWS)
+    statistic, n = _looks(*_values(design, effect, DRAWS), first, paired=paired)
 
     def pairs(g: float) -> Array:
-        _, crossed = _eprocess_looks(*values, design.alpha, g=g, first=first, paired=paired)
+        crossed = e_value(statistic, n, None if paired else n, g) >= 1 / design.alpha
         return np.where(crossed.any(axis=1), first + crossed.argmax(axis=1), np.inf)
 
     most, taken = design.n_a, pairs(g)
@@ -135,34 +136,19 @@ def stopping(design: PowerDesign, effect: float, *, g: float, first: int, paired
     return Stopping(float(np.minimum(taken, most).mean()), nine_in_ten, best, means[best])
 
 
-def _eprocess_looks(
-    a: Array, b: Array, alpha: float, *, g: float, first: int, paired: bool
-) -> tuple[Array, Confirmed]:
-    """The t statistic at each look, a column each, and whether ``1/alpha`` is reached there."""
-    n = np.arange(2, a.shape[1] + 1)
-    if paired:
-        mean, squares = _running(a - b)
-        statistic = mean / np.sqrt(squares / (n - 1) / n)
-    else:
-        mean_a, squares_a = _running(a)
-        mean_b, squares_b = _running(b)
-        statistic = (mean_a - mean_b) / np.sqrt((squares_a + squares_b) / (2 * n - 2) * 2 / n)
-    crossed = e_value(statistic, n, None if paired else n, g) >= 1 / alpha
-    return statistic[:, first - 2 :], crossed[:, first - 2 :]
+def _looks(a: Array, b: Array, first: int, *, paired: bool) -> tuple[Array, Array]:
+    """The t statistic at each look from ``first`` pairs on, a column each, and the sizes there."""
+    n = np.arange(1, a.shape[1] + 1)
+    arms = [running(values, n) for values in ([a - b] if paired else [a, b])]
+    looks = slice(first - 1, None)
+    effect, se = at_looks([(mean[:, looks], squares[:, looks]) for mean, squares in arms], n[looks])
+    return effect / se, n[looks]
 
 
 def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
     """Permutation test within pairs: all exchanges of up to ten pairs, else a thousand."""
     signs = draw_signs(a.shape[1])
     return np.asarray(exchange_p(a - b, signs, most=alpha / 2) <= alpha / 2)
-
-
-def _running(values: Array) -> tuple[Array, Array]:
-    """Mean and sum of squared deviations of the first 2, 3, ... values of each row."""
-    n = np.arange(1, values.shape[1] + 1)
-    mean = np.cumsum(values, axis=1) / n
-    squares = np.cumsum(values**2, axis=1) - n * mean**2
-    return mean[:, 1:], squares[:, 1:]
 
 
 def draw_splits(n_a: int, n: int) -> Array:
