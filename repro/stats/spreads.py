@@ -103,7 +103,7 @@ TESTS = {"levene": levene, "f": f_test}
 class _RatioOfSds:
     """Ratios of two standard deviations of normal values, with their degrees of freedom.
 
-    Of one pair of arms, or of a batch, one a row; only the interval is that of a single one.
+    One pair of arms, or a batch of them, one a row; the interval takes a single pair.
     """
 
     ratio: Numbers
@@ -130,7 +130,8 @@ class _RatioOfMeans:
     ``mean_a - k mean_b`` has variance ``var_a - 2 k cov + k ** 2 var_b`` with ``df`` degrees of
     freedom. With a covariance its t may turn as ``k`` grows, so that a larger ratio is rejected
     and a smaller one is not: p is then that of the ratio least in doubt.
-    Of one pair of arms, or without a covariance of a batch, one a row; the interval as above.
+    One pair of arms, or, where there is no covariance, a batch of them, one a row; the interval
+    takes a single pair.
     """
 
     mean_a: Numbers
