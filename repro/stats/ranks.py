@@ -45,7 +45,7 @@ MOST_SPLITS = 200_000
 DRAWS = 99_999
 """Splits drawn where there are too many to try."""
 
-_ROWS, _PARTS = 500, 8  # so many rows, and a part of the orders, are tried at once
+_PARTS, _AT_ONCE = 8, 62_500  # orders are tried in parts, with so many statistics at once
 INTERVAL_DIGITS = 8
 """Decimals of an interval that is cut at a statistic: it often ends at 1/2, to within round-off."""
 
@@ -136,13 +136,15 @@ def share_as_large(
     Rows whose share exceeds ``most`` after a part of the orders go without the rest, so theirs is
     only known to exceed it.
     """
-    if len(rows) > _ROWS:
-        parts = np.array_split(rows, -(-len(rows) // _ROWS))
-        return np.concatenate([share_as_large(r, orders, statistic, most=most) for r in parts])
+    parts = min(_PARTS, 1 + orders.shape[1] // 125)
+    at_once = max(1, _AT_ONCE * parts // orders.shape[1])
+    if len(rows) > at_once:
+        blocks = np.array_split(rows, -(-len(rows) // at_once))
+        return np.concatenate([share_as_large(r, orders, statistic, most=most) for r in blocks])
     observed = statistic(rows, orders[:, :1])
     least = observed - RESOLUTION * np.maximum(1.0, np.abs(observed))
     larger, left = np.ones(len(rows)), np.arange(len(rows))
-    for part in np.array_split(orders[:, 1:], _PARTS, axis=1):
+    for part in np.array_split(orders[:, 1:], parts, axis=1):
         larger[left] += np.count_nonzero(statistic(rows[left], part) >= least[left], axis=1)
         left = left[larger[left] / orders.shape[1] <= most]
     return np.asarray(larger / orders.shape[1])

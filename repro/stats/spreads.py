@@ -130,8 +130,8 @@ class _RatioOfMeans:
     ``mean_a - k mean_b`` has variance ``var_a - 2 k cov + k ** 2 var_b`` with ``df`` degrees of
     freedom. With a covariance its t may turn as ``k`` grows, so that a larger ratio is rejected
     and a smaller one is not: p is then that of the ratio least in doubt.
-    One pair of arms, or, where there is no covariance, a batch of them, one a row; the interval
-    takes a single pair.
+    One pair of arms, or without a covariance a batch of them, one a row; the interval takes a
+    single pair.
     """
 
     mean_a: Numbers
