@@ -19,7 +19,7 @@ from repro.expectations.decision_rules import (
 from repro.expectations.verdict_words import Finding
 from repro.stats import simulated
 from repro.stats import t_tests as margins
-from repro.stats.contrast import scaled_contrast
+from repro.stats.contrast import scaled_contrast, trimmed
 from repro.stats.records import Sample, TestResult
 from repro.stats.t_tests import TESTS, ratio_of_geometric_means
 
@@ -61,18 +61,8 @@ def paired_kernel(a: Array, b: Array) -> tuple[Array, Array, Array]:
 
 def yuen_kernel(a: Array, b: Array) -> tuple[Array, Array, Array]:
     """Means without the lowest and highest fifth, with winsorised variances (Yuen 1974)."""
-    means, parts, sizes = [], [], []
-    for arm in (np.sort(a, axis=-1), np.sort(b, axis=-1)):
-        n = arm.shape[-1]
-        cut = int(0.2 * n)
-        kept = n - 2 * cut
-        wins = np.clip(arm, arm[:, cut : cut + 1], arm[:, n - cut - 1 : n - cut])
-        means.append(arm[:, cut : n - cut].mean(-1))
-        parts.append(wins.var(-1, ddof=1) * (n - 1) / (kept * (kept - 1)))
-        sizes.append(kept)
-    total = parts[0] + parts[1]
-    df = total**2 / (parts[0] ** 2 / (sizes[0] - 1) + parts[1] ** 2 / (sizes[1] - 1))
-    return means[0] - means[1], np.sqrt(total), df
+    effect, se, df = map(np.asarray, scaled_contrast(trimmed(a, 0.2), trimmed(b, 0.2), 1.0))
+    return effect, se, df
 
 
 KERNELS: dict[str, Kernel] = {

@@ -210,6 +210,8 @@ class Comparing:
         """The same for what compares; ClaimError for options of a limit that do not fit."""
         from repro.workflows.compare import level_of
 
+        from repro.errors import ClaimError
+
         if not 8 <= len(self.why or "the default") <= 600:
             advice = "to do: give the reason in 8 to 600 characters"
             raise ClaimError(f"--why '{self.why[:40]}' is no reason\n  {advice}")

@@ -355,13 +355,8 @@ def predicted_power(
         return 0.0
     sizes = np.arange(n + 1.0, maximum + 1)
     rng = np.random.default_rng(CONTINUATIONS_SEED)
-    if paired:
-        effect, squares = _continue(pair_differences(first, second), sizes, rng)
-    else:
-        mean_a, squares_a = _continue(first, sizes, rng)
-        mean_b, squares_b = _continue(second, sizes, rng)
-        effect, squares = mean_a - mean_b, squares_a + squares_b
-    se = np.sqrt(squares / (sizes - 1) / sizes)
+    so_far = [pair_differences(first, second)] if paired else [first, second]
+    effect, se = at_looks([_continue(arm, sizes, rng) for arm in so_far], sizes)
     least = threshold(sizes, None if paired else sizes, alpha=question.tails * alpha, g=g)
     reach = least * se
     excluded = [np.abs(effect - border) >= reach for border in question.borders]
@@ -372,6 +367,24 @@ def _continue(arm: Sample, sizes: Array, rng: np.random.Generator) -> tuple[Arra
     """Means and sums of squared deviations of simulated continuations; shape (path, size)."""
     now = arm.summary()
     drawn = now.spread * rng.standard_normal((PATHS, len(sizes)))
-    added = np.cumsum(drawn, axis=1)
-    squares = (now.n - 1) * now.spread**2 + np.cumsum(drawn**2, axis=1) - added**2 / sizes
-    return now.mean + added / sizes, squares
+    deviations, squares = running(drawn, sizes)
+    return now.mean + deviations, (now.n - 1) * now.spread**2 + squares
+
+
+def running(values: Array, sizes: Array) -> tuple[Array, Array]:
+    """Mean and sum of squared deviations up to each value of a row; ``(R, k)`` of each.
+
+    ``sizes`` (k) count the values up to there, with those before the row, whose mean is 0.
+    """
+    added = np.cumsum(values, axis=1)
+    return added / sizes, np.cumsum(values**2, axis=1) - added**2 / sizes
+
+
+def at_looks(arms: Sequence[tuple[Array, Array]], sizes: Array) -> tuple[Array, Array]:
+    """Mean difference and pooled standard error at looks of such sizes; ``(R, k)`` of each.
+
+    ``arms`` are two, or the differences of pairs alone: means and squares, as ``running``.
+    """
+    means, squares = zip(*arms, strict=True)
+    effect = means[0] - means[1] if len(means) == 2 else means[0]
+    return effect, np.sqrt(sum(squares) / (sizes - 1) / sizes)

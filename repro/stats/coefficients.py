@@ -193,6 +193,9 @@ CONTINUATIONS_SEED = 1952
 POWER_SEED = 20210419
 """The constants that each kind of drawing starts from: the same evidence has the same p."""
 
+RESOLUTION = 1e-9
+"""Statistics that differ by less, relatively, are equal."""
+
 
 @dataclass(frozen=True, slots=True)
 class RestrictedRange:
@@ -256,3 +259,15 @@ def leave_one_out(x: Sample, y: Sample, *, method: Method) -> tuple[float, float
     without = correlate_weighted(first, second, 1 - np.eye(x.n), method)
     moved = np.abs(without - correlate(first, second, method))
     return float(without.min()), float(without.max()), x.replicates[int(moved.argmax())]
+
+
+def tail_p_values(null: Array, observed: Array, *, exact: bool) -> tuple[Array, Array]:
+    """Shares of ``null`` (first axis: the resamples) at least, and at most, as large as observed.
+
+    Where it is not exact the observed one counts as one of the draws, so that no p is 0.
+    """
+    near = RESOLUTION * np.maximum(1.0, np.abs(observed))
+    extra = 0 if exact else 1
+    greater = (np.sum(null >= observed - near, axis=0) + extra) / (null.shape[0] + extra)
+    less = (np.sum(null <= observed + near, axis=0) + extra) / (null.shape[0] + extra)
+    return greater, less

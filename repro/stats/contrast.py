@@ -273,6 +273,20 @@ def scaled_contrast(
     return mean_a - factor * mean_b, se, df
 
 
+def trimmed(values: Array, trim: float) -> tuple[Array, Array, int]:
+    """Trimmed means, their standard errors, and how many values each is of; ``(..., n) -> (...)``.
+
+    The share ``trim`` is left out at each end, rounded down. In the error what was left out counts
+    as the nearest value kept (Yuen 1974).
+    """
+    ordered, n = np.sort(values, axis=-1), values.shape[-1]
+    cut = int(trim * n)
+    kept = n - 2 * cut
+    core = ordered[..., cut : n - cut]
+    spread = np.clip(ordered, core[..., :1], core[..., -1:]).std(axis=-1, ddof=1)
+    return core.mean(axis=-1), spread * math.sqrt((n - 1) / (kept * (kept - 1))), kept
+
+
 def paired_contrast(
     arms: Sequence[Arm], weights: Sequence[float] = (1.0, -1.0), *, test: str = "paired"
 ) -> Contrast:

@@ -34,8 +34,8 @@ from repro.stats.coefficients import (
     p_beyond,
     p_within,
     standard_error,
+    tail_p_values,
 )
-from repro.stats.ranks import tail_p_values
 from repro.stats.records import Interval, Sample, TestResult, check_alpha
 
 Sign: TypeAlias = Literal["positive", "negative", "different"]

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, betaincinv
 
 from repro.errors import ClaimError, TooFewError
-from repro.stats.coefficients import OUTCOMES_SEED
-from repro.stats.ranks import tail_p_values
+from repro.stats.coefficients import OUTCOMES_SEED, tail_p_values
 from repro.stats.records import (
     ROUND_OFF,
     Arm,

@@ -28,7 +28,7 @@ from repro.stats.random_effects import (
     signs_of,
     within_tasks,
 )
-from repro.stats.records import ROUND_OFF, Interval, Sample, check_alpha, levelled, match
+from repro.stats.records import ROUND_OFF, Sample, check_alpha, levelled, match
 from repro.stats.task_aggregates import (
     HALF,
     Aggregate,
@@ -39,10 +39,11 @@ from repro.stats.task_aggregates import (
     PlannedOverTasks,
     Region,
     Runs,
+    as_probability,
     effects_of_tasks,
     interquartile_mean,
     matched_tasks,
-    p_of_region,
+    result_over,
     satterthwaite_of,
 )
 
@@ -110,11 +111,6 @@ class Crossed:
         """The values of each task, by arm."""
         return list(self.a.T), list(self.b.T)
 
-    @property
-    def n(self) -> tuple[int, int]:
-        """How many seeds each arm has."""
-        return len(self.a), len(self.b)
-
 
 def _table(arm: Sample, tasks: Sequence[str], name: str) -> tuple[tuple[int, ...], Table]:
     runs = zip(arm.replicates, arm.tasks, strict=True)
@@ -156,27 +152,9 @@ def over_seeds(
     else:
         test = _test_of_means(region, paired=paired)
         contrast = mean_difference(*seeds, paired=paired, test=test)
-    interval = contrast.interval(1 - 2 * alpha)
-    if aggregate == "improvement":
-        interval = Interval(max(0.0, interval.low), min(1.0, interval.high), interval.level)
-    p, p_opposite = p_of_region(contrast.p_greater, contrast.p_less, region)
-    return OverTasksResult(
-        test=test,
-        effect=contrast.effect,
-        alpha=alpha,
-        n=crossed.n,
-        interval=interval,
-        p=p,
-        p_opposite=p_opposite,
-        se=contrast.se,
-        df=contrast.df,
-        low=region[0],
-        high=region[1],
-        paired=paired,
-        tasks=len(crossed.tasks),
-        runs=((crossed.n[0],) * 2, (crossed.n[1],) * 2),
-        parts=dict(zip(crossed.tasks, parts, strict=True)),
-    )
+    over = crossed.tasks, *crossed.runs
+    result = result_over(OverTasksResult, test, contrast, region, alpha, over, parts, paired=paired)
+    return as_probability(result) if aggregate == "improvement" else result
 
 
 def _test_of_means(region: Region, *, paired: bool) -> str:
@@ -213,28 +191,20 @@ def meta_analysis_over_seeds(
     of_tasks = hartung_knapp(effects, np.ones_like(effects), largest=largest)
     tables = crossed.differences() if paired else (crossed.a, crossed.b)
     contrast = of_both(of_tasks, tables)
-    p, p_opposite = p_of_region(contrast.p_greater, contrast.p_less, region)
-    level, k = 1 - 2 * alpha, len(effects)
+    k, over = len(effects), (crossed.tasks, *crossed.runs)
     new = Contrast(contrast.effect, math.hypot(contrast.se, math.sqrt(k) * of_tasks.se), k - 1)
     within = within_tasks(*(list(_alone(table).T) for table in tables))
-    return MetaAnalysisResult(
-        test=RANDOM_EFFECTS,
-        effect=contrast.effect,
-        alpha=alpha,
-        n=crossed.n,
-        interval=contrast.interval(level),
-        p=p,
-        p_opposite=p_opposite,
-        se=contrast.se,
-        df=contrast.df,
-        low=region[0],
-        high=region[1],
+    return result_over(
+        MetaAnalysisResult,
+        RANDOM_EFFECTS,
+        contrast,
+        region,
+        alpha,
+        over,
+        effects,
         paired=paired,
-        prediction=new.interval(level),
-        heterogeneity=None if within is None else heterogeneity(effects, *within),
-        tasks=k,
-        runs=((crossed.n[0],) * 2, (crossed.n[1],) * 2),
-        parts=dict(zip(crossed.tasks, map(float, effects), strict=True)),
+        prediction=new.interval(1 - 2 * alpha),
+        heterogeneity=within and heterogeneity(effects, *within),
         signs=signs_of(effects, ROUND_OFF * largest),
     )
 

@@ -33,7 +33,7 @@ from repro.stats.planning import PlannedTest
 from repro.stats.power import PairedDesign, power_above, power_equivalence
 from repro.stats.records import ROUND_OFF, Interval, Sample, TestResult, check_alpha
 from repro.stats.simulated import DRAWS, frequency
-from repro.stats.task_aggregates import Region, Runs, matched_tasks, p_of_region
+from repro.stats.task_aggregates import Region, Runs, matched_tasks, result_over
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Weights: TypeAlias = Literal["equal", "inverse_variance"]
@@ -107,7 +107,7 @@ def meta_analysis(
     """
     check_alpha(alpha)
     fewest = 2 if weights == "inverse_variance" else 1
-    names, first, second = matched_tasks(a, b, fewest=fewest)
+    _, first, second = over = matched_tasks(a, b, fewest=fewest)
     effects = np.array([x.mean() - y.mean() for x, y in zip(first, second, strict=True)])
     within = within_tasks(first, second)
     largest = max(float(np.abs(runs).max()) for runs in (*first, *second))
@@ -120,24 +120,16 @@ def meta_analysis(
     else:
         found = OrderedEffects(tuple(map(float, effects)), test, near)
         prediction = found.prediction(level)
-    p, p_opposite = p_of_region(found.p_greater, found.p_less, region)
-    return MetaAnalysisResult(
-        test=_name(weights, test),
-        effect=found.effect,
-        alpha=alpha,
-        n=tuple(min(map(len, runs)) for runs in (first, second)),
-        interval=found.interval(level),
-        p=p,
-        p_opposite=p_opposite,
-        se=found.se,
-        df=found.df,
-        low=region[0],
-        high=region[1],
+    return result_over(
+        MetaAnalysisResult,
+        _name(weights, test),
+        found,
+        region,
+        alpha,
+        over,
+        effects,
         prediction=prediction,
-        heterogeneity=None if within is None else heterogeneity(effects, *within),
-        tasks=len(names),
-        runs=tuple((min(map(len, runs)), max(map(len, runs))) for runs in (first, second)),
-        parts=dict(zip(names, map(float, effects), strict=True)),
+        heterogeneity=within and heterogeneity(effects, *within),
         signs=signs_of(effects, near),
     )
 

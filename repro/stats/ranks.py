@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from repro.errors import ClaimError, TooFewError
-from repro.stats.coefficients import SPLITS_SEED
+from repro.stats.coefficients import RESOLUTION, SPLITS_SEED
 from repro.stats.contrast import (
     Contrast,
     difference_of_pairs,
@@ -36,6 +36,8 @@ from repro.stats.records import (
 )
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
+Orders: TypeAlias = npt.NDArray[Any]
+"""Ways to exchange values: one column each."""
 
 MOST_SPLITS = 200_000
 """With no more splits than this all are tried (184,756 for ten and ten); else some are drawn."""
@@ -43,7 +45,7 @@ MOST_SPLITS = 200_000
 DRAWS = 99_999
 """Splits drawn where there are too many to try."""
 
-_ROUND_OFF = 1e-9  # statistics that differ by less, relatively, are equal
+_PARTS, _AT_ONCE = 8, 62_500  # orders are tried in parts, with so many statistics at once
 INTERVAL_DIGITS = 8
 """Decimals of an interval that is cut at a statistic: it often ends at 1/2, to within round-off."""
 
@@ -63,80 +65,114 @@ def permutation(
     check_alpha(alpha)
     first, second = require_sample(a, "permutation"), require_sample(b, "permutation")
     contrast = welch_contrast(first, second)
-    splits = math.comb(first.n + second.n, first.n)
-    refuse_few(first.n, second.n, splits, alternative, alpha)
+    n, ways = (first.n, second.n), math.comb(first.n + second.n, first.n)
+    refuse_few(*n, ways, alternative, alpha)
     x, y = sorted(first.values), sorted(second.values)
-    if (len(y), y) < (len(x), x):  # one drawing for both orders of the arms
-        less, greater = permutation_p_values(np.array(y), np.array(x))
-    else:
-        greater, less = permutation_p_values(np.array(x), np.array(y))
-    p = p_values(alternative, float(greater), float(less))
-    return _permuted("permutation", contrast, (first.n, second.n), p, alternative, alpha, splits)
+    sign = 1 if (len(x), x) <= (len(y), y) else -1  # one drawing for both orders of the arms
+    fewer, more = (np.array([values]) for values in ((x, y) if sign == 1 else (y, x)))
+    in_x = splits(fewer.size, sum(n))
+    found = [float(welch_p(s * fewer, s * more, in_x)[0]) for s in (sign, -sign)]
+    return _permuted("permutation", contrast, n, found, alternative, alpha, ways)
 
 
 def _permuted(
     test: str,
     contrast: Contrast,
     n: tuple[int, int],
-    p: tuple[float, float | None],
+    found: Sequence[float],
     alternative: Alternative,
     alpha: float,
-    splits: int,
+    ways: int,
 ) -> TestResult:
+    """The result of ``ways`` to exchange, from the p of *greater* and of *less*."""
+    p, p_opposite = p_values(alternative, *found)
     return TestResult(
         test=test,
         effect=contrast.effect,
         alpha=alpha,
         n=n,
-        p=p[0],
-        p_opposite=p[1],
+        p=p,
+        p_opposite=p_opposite,
         statistic=contrast.statistic(),
         alternative=alternative,
         paired=test == "paired_permutation",
-        exact=splits <= MOST_SPLITS,
+        exact=ways <= MOST_SPLITS,
     )
 
 
-def permutation_p_values(x: Array, y: Array) -> tuple[Array, Array]:
-    """One-sided p of *x greater* and of *x less*, along the last axis; ``(..., n) -> (...)``.
+def welch_p(x: Array, y: Array, in_x: Orders, *, most: float = 1.0) -> Array:
+    """One-sided p of *x greater* by Welch's t, row by row: ``(R, n), (R, m) -> (R,)``.
 
-    Arms that do not vary at all have none (nan).
+    ``in_x`` (n + m, S) has the splits, as ``splits``; ``most`` as ``share_as_large``.
     """
-    from scipy.stats import permutation_test  # noqa: PLC0415 - slow to import
-
-    centre = (x.mean(-1, keepdims=True) + y.mean(-1, keepdims=True)) / 2
-    x, y = x - centre, y - centre
-    exact = math.comb(x.shape[-1] + y.shape[-1], x.shape[-1]) <= MOST_SPLITS
-    found = permutation_test(
-        (x, y),
-        welch_statistic,
-        vectorized=True,
-        n_resamples=MOST_SPLITS if exact else DRAWS,
-        batch=10_000,
-        axis=-1,
-        rng=np.random.default_rng(SPLITS_SEED),
-    )
-    return tail_p_values(found.null_distribution, np.asarray(found.statistic), exact=exact)
+    values = np.concatenate([x, y], axis=1)
+    values = values - values.mean(axis=1, keepdims=True)
+    return share_as_large(values, in_x, partial(_welch_of_splits, n=x.shape[1]), most=most)
 
 
-def welch_statistic(x: Array, y: Array, axis: int = -1) -> Array:
-    """Welch's t along an axis; infinite where both arms are constant and differ."""
-    errors = x.var(axis, ddof=1) / x.shape[axis] + y.var(axis, ddof=1) / y.shape[axis]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic: Array = (x.mean(axis) - y.mean(axis)) / np.sqrt(errors)
-    return statistic
+def _welch_of_splits(values: Array, in_x: Orders, *, n: int) -> Array:
+    """Welch's t of centred rows (R, N) in each split, with ``n`` values in x: ``(R, S)``."""
+    m = len(in_x) - n
+    sums, squares = values @ in_x, values**2 @ in_x
+    total = (values**2).sum(axis=1, keepdims=True)
+    mean_x, mean_y = sums / n, -sums / m
+    variance_x = (squares - n * mean_x**2) / (n - 1)
+    variance_y = (total - squares - m * mean_y**2) / (m - 1)
+    error = np.sqrt(np.maximum(variance_x / n + variance_y / m, np.finfo(float).tiny))
+    return np.asarray((mean_x - mean_y) / error)
 
 
-def tail_p_values(null: Array, observed: Array, *, exact: bool) -> tuple[Array, Array]:
-    """Shares of ``null`` (first axis: the resamples) at least, and at most, as large as observed.
+def share_as_large(
+    rows: Array,
+    orders: Orders,
+    statistic: Callable[[Array, Orders], Array] = np.matmul,
+    *,
+    most: float = 1.0,
+) -> Array:
+    """One-sided p of each row: the share of ``orders`` that give at least what the first gives.
 
-    Where it is not exact the observed one counts as one of the draws, so that no p is 0.
+    ``rows`` (R, n) are values, and ``orders`` (n, S) the ways to exchange them, a column each, of
+    which the first is the one observed. ``statistic`` makes (R, S) of both: sums, unless given.
+    Rows whose share exceeds ``most`` after a part of the orders go without the rest, so theirs is
+    only known to exceed it.
     """
-    near = _ROUND_OFF * np.maximum(1.0, np.abs(observed))
-    extra = 0 if exact else 1
-    greater = (np.sum(null >= observed - near, axis=0) + extra) / (null.shape[0] + extra)
-    less = (np.sum(null <= observed + near, axis=0) + extra) / (null.shape[0] + extra)
-    return greater, less
+    parts = min(_PARTS, 1 + orders.shape[1] // 125)
+    at_once = max(1, _AT_ONCE * parts // orders.shape[1])
+    if len(rows) > at_once:
+        blocks = np.array_split(rows, -(-len(rows) // at_once))
+        return np.concatenate([share_as_large(r, orders, statistic, most=most) for r in blocks])
+    observed = statistic(rows, orders[:, :1])
+    least = observed - RESOLUTION * np.maximum(1.0, np.abs(observed))
+    larger, left = np.ones(len(rows)), np.arange(len(rows))
+    for part in np.array_split(orders[:, 1:], parts, axis=1):
+        larger[left] += np.count_nonzero(statistic(rows[left], part) >= least[left], axis=1)
+        left = left[larger[left] / orders.shape[1] <= most]
+    return np.asarray(larger / orders.shape[1])
+
+
+def splits(n_x: int, n: int) -> Orders:
+    """The splits of ``n`` values that a test tries: ``(n, S)``, true for a member of x.
+
+    Up to 200,000 all of them, else 99,999 from a fixed seed after the one observed, x first.
+    """
+    if math.comb(n, n_x) <= MOST_SPLITS:
+        return every_split(n_x, n)
+    rng = np.random.default_rng(SPLITS_SEED)
+    in_x = np.zeros((DRAWS + 1, n), dtype=bool)
+    in_x[0, :n_x] = True
+    for part in np.array_split(in_x[1:], _PARTS):
+        drawn = rng.permuted(np.tile(np.arange(n), (len(part), 1)), axis=1)
+        np.put_along_axis(part, drawn[:, :n_x], values=True, axis=1)
+    return in_x.T
+
+
+def every_split(n_x: int, n: int) -> Orders:
+    """All splits of ``n`` values, as ``splits``."""
+    members = itertools.chain.from_iterable(itertools.combinations(range(n), n_x))
+    chosen = np.fromiter(members, np.intp).reshape(-1, n_x)
+    in_x = np.zeros((len(chosen), n), dtype=bool)
+    np.put_along_axis(in_x, chosen, values=True, axis=1)
+    return in_x.T
 
 
 def refuse_few_pairs(n: int, alternative: Alternative, alpha: float) -> None:
@@ -178,23 +214,34 @@ def paired_permutation(
     differences = pair_differences(a, b)
     n, flips = differences.n, 2**differences.n
     refuse_few_pairs(n, alternative, alpha)
-    greater, less = sign_flip_p_values(np.array(differences.values))
-    p = p_values(alternative, float(greater), float(less))
-    return _permuted("paired_permutation", contrast, (n, n), p, alternative, alpha, flips)
+    row, signs = np.array([differences.values]), exchanges(n)
+    found = [float(exchange_p(sign * row, signs)[0]) for sign in (1, -1)]
+    return _permuted("paired_permutation", contrast, (n, n), found, alternative, alpha, flips)
 
 
-def sign_flip_p_values(differences: Array) -> tuple[Array, Array]:
-    """One-sided p of a mean *above 0* and *below 0*, along the last axis; ``(..., n) -> (...)``."""
-    n = differences.shape[-1]
-    exact = 2**n <= MOST_SPLITS
-    if exact:
-        bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
-    else:
-        bits = np.random.default_rng(SPLITS_SEED).integers(0, 2, (DRAWS, n))
-    size = np.max(np.abs(differences), axis=-1, keepdims=True)
-    unit = differences / np.where(size > 0, size, 1.0)
-    null = np.moveaxis(unit @ (1 - 2 * bits.T), -1, 0)
-    return tail_p_values(null, unit.sum(axis=-1), exact=exact)
+def exchange_p(differences: Array, signs: Orders, *, most: float = 1.0) -> Array:
+    """One-sided p of a mean above 0, row by row, by exchanges within pairs: ``(R, n) -> (R,)``.
+
+    ``signs`` (n, S) are as ``exchanges``, ``most`` as ``share_as_large``.
+    """
+    size = np.max(np.abs(differences), axis=1, keepdims=True)
+    return share_as_large(differences / np.where(size > 0, size, 1.0), signs, most=most)
+
+
+def exchanges(n: int) -> Orders:
+    """The exchanges within ``n`` pairs that a test tries: ``(n, S)``, -1 for a pair that is turned.
+
+    Up to 17 pairs all of them, else 99,999 from a fixed seed after the one observed.
+    """
+    if 2**n <= MOST_SPLITS:
+        return every_exchange(n)
+    turned = np.random.default_rng(SPLITS_SEED).integers(0, 2, (DRAWS, n))
+    return 1.0 - 2 * np.concatenate([np.zeros((1, n)), turned]).T
+
+
+def every_exchange(n: int) -> Orders:
+    """All exchanges within ``n`` pairs, as ``exchanges``."""
+    return 1.0 - 2 * (np.arange(2**n) >> np.arange(n)[:, None] & 1)
 
 
 FEW = 10
@@ -302,27 +349,21 @@ def _rank_statistic(
     scatter_y = ((of_y - n * (1 - effect[..., None])) ** 2 * (1 - x)).sum(-1) / (m - 1)
     error = np.sqrt(scatter_x / (n * m**2) + scatter_y / (m * n**2))
     far = np.asarray(SEPARATED * np.sign(effect - 0.5))
-    return effect, error, np.divide(effect - 0.5, error, out=far, where=error > _ROUND_OFF)
+    return effect, error, np.divide(effect - 0.5, error, out=far, where=error > RESOLUTION)
 
 
 @lru_cache(maxsize=64)
 def _null(ranks: tuple[float, ...], n: int) -> Array:
     """The statistic of all splits of sorted ranks, n of them in x, or of drawn ones; it rises."""
-    size = len(ranks)
-    if math.comb(size, n) <= MOST_SPLITS:
-        every = itertools.chain.from_iterable(itertools.combinations(range(size), n))
-        chosen = np.fromiter(every, np.intp).reshape(-1, n)
-    else:
-        rng = np.random.default_rng(SPLITS_SEED)
-        chosen = rng.permuted(np.tile(np.arange(size), (DRAWS, 1)), axis=1)[:, :n]
-    in_x = np.zeros((len(chosen), size))
-    np.put_along_axis(in_x, chosen, 1.0, axis=1)
+    in_x = splits(n, len(ranks)).T
+    if math.comb(len(ranks), n) > MOST_SPLITS:
+        in_x = in_x[1:]  # the first was not drawn
     return np.sort(_rank_statistic(_beyond(np.array(ranks)), in_x)[-1])
 
 
 def _share_at_least(null: Array, t: Array) -> Array:
     """The share of splits with a statistic of ``t`` or more; of drawn ones it is one itself."""
-    near = _ROUND_OFF * np.maximum(1.0, np.abs(t))
+    near = RESOLUTION * np.maximum(1.0, np.abs(t))
     drawn = int(len(null) == DRAWS)
     above = len(null) - np.searchsorted(null, t - near) + drawn
     return np.asarray(above / (len(null) + drawn))
@@ -331,9 +372,9 @@ def _share_at_least(null: Array, t: Array) -> Array:
 def _most(null: Array, tail: float) -> float:
     """The largest statistic with a share of more than ``tail`` at or above it."""
     drawn = int(len(null) == DRAWS)
-    rarer = math.floor((len(null) + drawn) * tail + _ROUND_OFF) - drawn
+    rarer = math.floor((len(null) + drawn) * tail + RESOLUTION) - drawn
     most = SEPARATED if rarer < 0 else float(null[len(null) - 1 - rarer])
-    return most + _ROUND_OFF * max(1.0, abs(most))
+    return most + RESOLUTION * max(1.0, abs(most))
 
 
 def separated(x: Array, y: Array) -> npt.NDArray[np.bool_]:

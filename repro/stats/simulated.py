@@ -6,7 +6,6 @@ and answers to neighbouring questions can be compared.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +13,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtr
 
-from repro.stats.anytime import e_value
+from repro.stats.anytime import at_looks, e_value, running
 from repro.stats.coefficients import POWER_SEED
+from repro.stats.contrast import scaled_contrast, trimmed
 from repro.stats.power import PowerDesign
-from repro.stats.ranks import brunner_munzel_p
+from repro.stats.ranks import (
+    brunner_munzel_p,
+    every_exchange,
+    every_split,
+    exchange_p,
+    welch_p,
+)
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Confirmed: TypeAlias = npt.NDArray[np.bool_]
@@ -31,9 +38,6 @@ SPLITS = 1000
 
 ALL_EXCHANGES = 10
 """With so many pairs or fewer all exchanges are tried: 1,024."""
-
-_CHUNK = 500
-_PARTS = 8
 
 
 def simulated_power(
@@ -70,13 +74,7 @@ def permutation(a: Array, b: Array, alpha: float) -> Confirmed:
     """
     n_a, n_b = a.shape[1], b.shape[1]
     in_a = draw_splits(n_a, n_a + n_b)
-    values = np.concatenate([a, b], axis=1)
-    values -= values.mean(axis=1, keepdims=True)
-    found = [
-        _as_extreme(chunk, in_a, n_a, n_b) <= alpha / 2
-        for chunk in np.array_split(values, -(-len(values) // _CHUNK))
-    ]
-    return np.concatenate(found)
+    return np.asarray(welch_p(a, b, in_a, most=alpha / 2) <= alpha / 2)
 
 
 def brunner_munzel(a: Array, b: Array, alpha: float) -> Confirmed:
@@ -86,10 +84,8 @@ def brunner_munzel(a: Array, b: Array, alpha: float) -> Confirmed:
 
 def yuen(a: Array, b: Array, alpha: float) -> Confirmed:
     """Yuen's test: Welch's on means without the lowest and highest fifth of each arm."""
-    from scipy.stats import ttest_ind  # noqa: PLC0415 - slow to import, needed only here
-
-    test = ttest_ind(a, b, axis=1, equal_var=False, trim=0.2, alternative="greater")
-    return np.asarray(test.pvalue <= alpha / 2)
+    effect, se, df = scaled_contrast(trimmed(a, 0.2), trimmed(b, 0.2), 1.0)
+    return np.asarray(stdtr(df, -effect / se) <= alpha / 2)
 
 
 def eprocess(
@@ -99,7 +95,8 @@ def eprocess(
 
     ``g`` is the variance of the prior; both arms have as many replicates. statistics.md 1.8.
     """
-    statistic, crossed = _eprocess_looks(a, b, alpha, g=g, first=first, paired=paired)
+    statistic, n = _looks(a, b, first, paired=paired)
+    crossed = e_value(statistic, n, None if paired else n, g) >= 1 / alpha
     at_first = np.take_along_axis(statistic, crossed.argmax(axis=1)[:, None], axis=1)[:, 0]
     return np.asarray(crossed.any(axis=1) & (at_first > 0))
 
@@ -125,10 +122,10 @@ class Stopping:
 
 def stopping(design: PowerDesign, effect: float, *, g: float, first: int, paired: bool) -> Stopping:
     """When the t e-process of ``eprocess`` decides if A is higher by ``effect``."""
-    values = _values(design, effect, DRAWS)
+    statistic, n = _looks(*_values(design, effect, DRAWS), first, paired=paired)
 
     def pairs(g: float) -> Array:
-        _, crossed = _eprocess_looks(*values, design.alpha, g=g, first=first, paired=paired)
+        crossed = e_value(statistic, n, None if paired else n, g) >= 1 / design.alpha
         return np.where(crossed.any(axis=1), first + crossed.argmax(axis=1), np.inf)
 
     most, taken = design.n_a, pairs(g)
@@ -139,45 +136,25 @@ def stopping(design: PowerDesign, effect: float, *, g: float, first: int, paired
     return Stopping(float(np.minimum(taken, most).mean()), nine_in_ten, best, means[best])
 
 
-def _eprocess_looks(
-    a: Array, b: Array, alpha: float, *, g: float, first: int, paired: bool
-) -> tuple[Array, Confirmed]:
-    """The t statistic at each look, a column each, and whether ``1/alpha`` is reached there."""
-    n = np.arange(2, a.shape[1] + 1)
-    if paired:
-        mean, squares = _running(a - b)
-        statistic = mean / np.sqrt(squares / (n - 1) / n)
-    else:
-        mean_a, squares_a = _running(a)
-        mean_b, squares_b = _running(b)
-        statistic = (mean_a - mean_b) / np.sqrt((squares_a + squares_b) / (2 * n - 2) * 2 / n)
-    crossed = e_value(statistic, n, None if paired else n, g) >= 1 / alpha
-    return statistic[:, first - 2 :], crossed[:, first - 2 :]
+def _looks(a: Array, b: Array, first: int, *, paired: bool) -> tuple[Array, Array]:
+    """The t statistic at each look from ``first`` pairs on, a column each, and the sizes there."""
+    n = np.arange(1, a.shape[1] + 1)
+    arms = [running(values, n) for values in ([a - b] if paired else [a, b])]
+    looks = slice(first - 1, None)
+    effect, se = at_looks([(mean[:, looks], squares[:, looks]) for mean, squares in arms], n[looks])
+    return effect / se, n[looks]
 
 
 def paired_permutation(a: Array, b: Array, alpha: float) -> Confirmed:
     """Permutation test within pairs: all exchanges of up to ten pairs, else a thousand."""
-    differences, signs = a - b, draw_signs(a.shape[1])
-    found = [
-        _rarely_larger(chunk, signs, alpha / 2)
-        for chunk in np.array_split(differences, -(-len(differences) // _CHUNK))
-    ]
-    return np.concatenate(found)
-
-
-def _running(values: Array) -> tuple[Array, Array]:
-    """Mean and sum of squared deviations of the first 2, 3, ... values of each row."""
-    n = np.arange(1, values.shape[1] + 1)
-    mean = np.cumsum(values, axis=1) / n
-    squares = np.cumsum(values**2, axis=1) - n * mean**2
-    return mean[:, 1:], squares[:, 1:]
+    signs = draw_signs(a.shape[1])
+    return np.asarray(exchange_p(a - b, signs, most=alpha / 2) <= alpha / 2)
 
 
 def draw_splits(n_a: int, n: int) -> Array:
     """One column per split, with 1 for a member of A; the first is the one observed."""
     if math.comb(n, n_a) <= SPLITS:
-        rows = [np.isin(range(n), chosen) for chosen in itertools.combinations(range(n), n_a)]
-        return np.array(rows, dtype=float).T
+        return every_split(n_a, n).astype(float)
     generator = np.random.default_rng(POWER_SEED + 1)
     order = generator.permuted(np.tile(np.arange(n), (SPLITS - 1, 1)), axis=1)
     return np.concatenate([np.arange(n)[None, :] < n_a, order < n_a]).T.astype(float)
@@ -186,38 +163,7 @@ def draw_splits(n_a: int, n: int) -> Array:
 def draw_signs(n: int) -> Array:
     """One column per exchange, with -1 for a pair that is turned; the first is the one observed."""
     if n <= ALL_EXCHANGES:
-        turned = np.arange(2**n) >> np.arange(n)[:, None] & 1
-    else:
-        turned = np.random.default_rng(POWER_SEED + 2).integers(0, 2, (n, SPLITS))
-        turned[:, 0] = 0
+        return every_exchange(n)
+    turned = np.random.default_rng(POWER_SEED + 2).integers(0, 2, (n, SPLITS))
+    turned[:, 0] = 0
     return 1.0 - 2 * turned
-
-
-def _nearly(observed: Array) -> Array:
-    return observed - 1e-9 * np.abs(observed)
-
-
-def _as_extreme(values: Array, in_a: Array, n_a: int, n_b: int) -> Array:
-    """The share of splits in which Welch's t is at least the one observed; values are centred."""
-    sums, squares = values @ in_a, values**2 @ in_a
-    total = (values**2).sum(axis=1, keepdims=True)
-    mean_a, mean_b = sums / n_a, -sums / n_b
-    variance_a = (squares - n_a * mean_a**2) / (n_a - 1)
-    variance_b = (total - squares - n_b * mean_b**2) / (n_b - 1)
-    error = np.sqrt(np.maximum(variance_a / n_a + variance_b / n_b, np.finfo(float).tiny))
-    statistic = (mean_a - mean_b) / error
-    extreme = statistic >= _nearly(statistic[:, :1])
-    return np.asarray(extreme.sum(axis=1, dtype=np.int32) / extreme.shape[1])
-
-
-def _rarely_larger(differences: Array, signs: Array, most: float) -> Confirmed:
-    """Whether at most this share of the exchanges has a sum at least as large as the one observed.
-
-    Rows that exceed it after a part of the exchanges go without the rest.
-    """
-    observed = _nearly(differences.sum(axis=1, keepdims=True))
-    larger, left = np.zeros(len(differences)), np.arange(len(differences))
-    for part in np.array_split(signs, _PARTS, axis=1):
-        larger[left] += np.count_nonzero(differences[left] @ part >= observed[left], axis=1)
-        left = left[larger[left] / signs.shape[1] <= most]
-    return np.asarray(larger / signs.shape[1] <= most)

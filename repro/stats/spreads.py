@@ -21,7 +21,6 @@ from repro.stats.power import PowerDesign
 from repro.stats.records import (
     Arm,
     Interval,
-    Sample,
     TestResult,
     check_alpha,
     match,
@@ -32,9 +31,12 @@ from repro.stats.simulated import Confirmed, Decide, simulated_power
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 
+Numbers: TypeAlias = float | Array
+
 LEAST_SEEDS = 5
-VARYING = "use values with more digits, or a bound on each arm"
 """Fewest replicates in each arm: of four, two deviations are always the same."""
+
+VARYING = "use values with more digits, or a bound on each arm"
 
 
 def levene(
@@ -62,8 +64,10 @@ def levene(
     samples = match((a, b), test) if paired else [require_sample(arm, test) for arm in (a, b)]
     for sample in samples:
         _check_varies(sample.n, 0.0 if sample.constant else 1.0)
-    found = _ratio_of_means(*map(_deviations, samples), paired=paired)
-    blank = TestResult(test, found.ratio, alpha, tuple(each.n for each in samples), paired=paired)
+    far = [_deviations(np.asarray(sample.values)) for sample in samples]
+    found = _ratio_of_pairs(*far) if paired else _ratio_of_means(*far)
+    n = tuple(sample.n for sample in samples)
+    blank = TestResult(test, float(found.ratio), alpha, n, paired=paired)
     return _judged(blank, found, low, high)
 
 
@@ -87,7 +91,8 @@ def f_test(
     for summary in (first, second):
         _check_varies(summary.n, summary.spread)
     found = _RatioOfSds(first.spread / second.spread, first.n - 1, second.n - 1)
-    return _judged(TestResult("f", found.ratio, alpha, (first.n, second.n)), found, low, high)
+    blank = TestResult("f", float(found.ratio), alpha, (first.n, second.n))
+    return _judged(blank, found, low, high)
 
 
 TESTS = {"levene": levene, "f": f_test}
@@ -96,22 +101,26 @@ TESTS = {"levene": levene, "f": f_test}
 
 @dataclass(frozen=True, slots=True)
 class _RatioOfSds:
-    """A ratio of two standard deviations of normal values, with their degrees of freedom."""
+    """Ratios of two standard deviations of normal values, with their degrees of freedom.
 
-    ratio: float
+    One pair of arms, or a batch of them, one a row; the interval takes a single pair.
+    """
+
+    ratio: Numbers
     df_a: int
     df_b: int
 
-    def p_above(self, k: float) -> float:
+    def p_above(self, k: float) -> Array:
         """One-sided p of a true ratio of ``k`` or less."""
-        return float(fdtrc(self.df_a, self.df_b, (self.ratio / k) ** 2))
+        return np.asarray(fdtrc(self.df_a, self.df_b, (self.ratio / k) ** 2))
 
-    def p_below(self, k: float) -> float:
-        return float(fdtr(self.df_a, self.df_b, (self.ratio / k) ** 2))
+    def p_below(self, k: float) -> Array:
+        return np.asarray(fdtr(self.df_a, self.df_b, (self.ratio / k) ** 2))
 
     def interval(self, alpha: float) -> tuple[float, float]:
-        lowest, highest = (fdtri(self.df_a, self.df_b, p) for p in (1 - alpha, alpha))
-        return self.ratio / math.sqrt(lowest), self.ratio / math.sqrt(highest)
+        ends = (fdtri(self.df_a, self.df_b, p) for p in (1 - alpha, alpha))
+        low, high = (float(self.ratio / math.sqrt(end)) for end in ends)
+        return low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,74 +130,84 @@ class _RatioOfMeans:
     ``mean_a - k mean_b`` has variance ``var_a - 2 k cov + k ** 2 var_b`` with ``df`` degrees of
     freedom. With a covariance its t may turn as ``k`` grows, so that a larger ratio is rejected
     and a smaller one is not: p is then that of the ratio least in doubt.
+    One pair of arms, or without a covariance a batch of them, one a row; the interval takes a
+    single pair.
     """
 
-    mean_a: float
-    mean_b: float
-    var_a: float
-    var_b: float
+    mean_a: Numbers
+    mean_b: Numbers
+    var_a: Numbers
+    var_b: Numbers
     cov: float
     df: int
 
     @property
-    def ratio(self) -> float:
+    def ratio(self) -> Numbers:
         return self.mean_a / self.mean_b
 
-    def p_above(self, k: float) -> float:
+    def p_above(self, k: float) -> Array:
         """One-sided p of a true ratio of ``k`` or less: the largest p of any of these."""
-        return float(stdtr(self.df, -min(self._statistics(0.0, k))))
+        return np.asarray(stdtr(self.df, -np.min(self._statistics(0.0, k), axis=0)))
 
-    def p_below(self, k: float) -> float:
+    def p_below(self, k: float) -> Array:
         """One-sided p of a true ratio of ``k`` or more: the largest p of any of these."""
-        return float(stdtr(self.df, max(self._statistics(k, math.inf))))
+        return np.asarray(stdtr(self.df, np.max(self._statistics(k, math.inf), axis=0)))
 
-    def _statistics(self, low: float, high: float) -> list[float]:
+    def _statistics(self, low: float, high: float) -> list[Array]:
         """Student's t at both ends of a range of ratios, and where it turns in between."""
-        rise = self.mean_b * self.var_a - self.mean_a * self.cov
-        fall = self.mean_b * self.cov - self.mean_a * self.var_b
-        turn = rise / fall if fall else 0.0
-        return [self._statistic(k) for k in (low, high, turn) if low <= k <= high]
+        ends = [low, high]
+        if self.cov:
+            rise = self.mean_b * self.var_a - self.mean_a * self.cov
+            fall = self.mean_b * self.cov - self.mean_a * self.var_b
+            turn = float(rise / fall) if fall else 0.0
+            ends += [turn] if low <= turn <= high else []
+        return [self._statistic(k) for k in ends]
 
-    def _statistic(self, k: float) -> float:
+    def _statistic(self, k: float) -> Array:
         """Student's t of a true ratio of ``k``; a limit at 0 and at infinity."""
         distance, variance = -self.mean_b, self.var_b
         if k < math.inf:
             distance = self.mean_a - k * self.mean_b
             variance = self.var_a - 2 * k * self.cov + k**2 * self.var_b
-        if variance > 0:
-            return distance / math.sqrt(variance)
-        if k in (0.0, math.inf):
-            return math.copysign(math.inf, distance)
-        raise ClaimError(
-            "the deviations from the medians do not vary, so no test is possible",
-            advice=VARYING,
-        )
+        if k not in {0.0, math.inf} and not np.all(variance > 0):
+            raise ClaimError(
+                "the deviations from the medians do not vary, so no test is possible",
+                advice=VARYING,
+            )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = distance / np.sqrt(variance)
+        return np.where(variance > 0, t, np.copysign(np.inf, distance))
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Every ratio that is not rejected on either side; from 0, or to infinity, where so."""
         reach = float(stdtrit(self.df, alpha)) ** 2
-        square = self.mean_b**2 - reach * self.var_b
-        middle = self.mean_a * self.mean_b - reach * self.cov
-        constant = self.mean_a**2 - reach * self.var_a
+        square = float(self.mean_b**2 - reach * self.var_b)
+        middle = float(self.mean_a * self.mean_b - reach * self.cov)
+        constant = float(self.mean_a**2 - reach * self.var_a)
         root = math.sqrt(max(middle**2 - square * constant, 0.0))
         low = constant / (middle + root) if constant > 0 else 0.0
         return low, (middle + root) / square if square > 0 else math.inf
 
 
-def _deviations(sample: Sample) -> Array:
-    """Absolute deviations from the median, one a replicate."""
-    values = np.asarray(sample.values)
-    return np.asarray(np.abs(values - np.median(values)))
+def _deviations(values: Array) -> Array:
+    """Absolute deviations from the median, along the last axis."""
+    return np.asarray(np.abs(values - np.median(values, axis=-1, keepdims=True)))
 
 
-def _ratio_of_means(a: Array, b: Array, *, paired: bool) -> _RatioOfMeans:
-    n_a, n_b = len(a), len(b)
-    if paired:
-        (var_a, cov), (_, var_b) = np.cov(a, b) / n_a
-        return _RatioOfMeans(a.mean(), b.mean(), float(var_a), float(var_b), float(cov), n_a - 1)
+def _ratio_of_means(a: Array, b: Array) -> _RatioOfMeans:
+    """With a pooled variance, along the last axis."""
+    n_a, n_b = a.shape[-1], b.shape[-1]
     df, each = n_a + n_b - 2, 1 / n_a + 1 / n_b
-    var_a, var_b = (float(np.sum((x - x.mean()) ** 2)) / df * each for x in (a, b))
-    return _RatioOfMeans(float(a.mean()), float(b.mean()), var_a, var_b, 0.0, df)
+    (mean_a, var_a), (mean_b, var_b) = (
+        (x.mean(-1), np.sum((x - x.mean(-1, keepdims=True)) ** 2, axis=-1) / df * each)
+        for x in (a, b)
+    )
+    return _RatioOfMeans(mean_a, mean_b, var_a, var_b, 0.0, df)
+
+
+def _ratio_of_pairs(a: Array, b: Array) -> _RatioOfMeans:
+    (var_a, cov), (_, var_b) = np.cov(a, b) / len(a)
+    return _RatioOfMeans(a.mean(), b.mean(), var_a, var_b, float(cov), len(a) - 1)
 
 
 def _judged(
@@ -208,8 +227,8 @@ def _judged(
     return replace(
         blank,
         interval=Interval(*ends, 1 - 2 * alpha),
-        p=max(within),
-        p_opposite=min(beyond),
+        p=float(max(within)),
+        p_opposite=float(min(beyond)),
         low=low,
         high=high,
     )
@@ -283,29 +302,18 @@ def spread_within(test: str, low: float | None, high: float | None) -> Decide:
     By Levene's test with medians (``levene``), or by the F-test (``f``); with fewer replicates than
     these need nothing is shown.
     """
-    p_above = _p_of_variances if test == "f" else _p_of_deviations
 
     def decide(a: Array, b: Array, alpha: float) -> Confirmed:
-        if min(a.shape[1], b.shape[1]) < LEAST_SEEDS:
+        n_a, n_b = a.shape[1], b.shape[1]
+        if min(n_a, n_b) < LEAST_SEEDS:
             return np.zeros(len(a), dtype=bool)
-        above = True if low is None else p_above(a, low * b) < alpha
-        below = True if high is None else p_above(high * b, a) < alpha
+        found: _RatioOfSds | _RatioOfMeans
+        if test == "f":
+            found = _RatioOfSds(a.std(1, ddof=1) / b.std(1, ddof=1), n_a - 1, n_b - 1)
+        else:
+            found = _ratio_of_means(_deviations(a), _deviations(b))
+        above = True if low is None else found.p_above(low) < alpha
+        below = True if high is None else found.p_below(high) < alpha
         return np.asarray(above & below)
 
     return decide
-
-
-def _p_of_variances(a: Array, b: Array) -> Array:
-    """One-sided p of: A varies no more than B."""
-    ratio = a.var(axis=1, ddof=1) / b.var(axis=1, ddof=1)
-    return np.asarray(fdtrc(a.shape[1] - 1, b.shape[1] - 1, ratio))
-
-
-def _p_of_deviations(a: Array, b: Array) -> Array:
-    """The same of absolute deviations from the median, with a pooled variance."""
-    far_a, far_b = (np.abs(x - np.median(x, axis=1, keepdims=True)) for x in (a, b))
-    n_a, n_b = a.shape[1], b.shape[1]
-    df = n_a + n_b - 2
-    pooled = (n_a * far_a.var(axis=1) + n_b * far_b.var(axis=1)) / df
-    t = (far_a.mean(axis=1) - far_b.mean(axis=1)) / np.sqrt(pooled * (1 / n_a + 1 / n_b))
-    return np.asarray(stdtr(df, -t))

@@ -13,17 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from repro.errors import ClaimError
-from repro.stats.coefficients import POWER_SEED, SPLITS_SEED
+from repro.stats.coefficients import POWER_SEED
 from repro.stats.contrast import mean_difference
 from repro.stats.planning import PlannedTest
 from repro.stats.ranks import (
-    DRAWS,
     MOST_SPLITS,
+    Orders,
+    exchanges,
     refuse_few,
     refuse_few_pairs,
     separation_p,
-    sign_flip_p_values,
-    tail_p_values,
+    share_as_large,
+    splits,
 )
 from repro.stats.records import (
     Alternative,
@@ -82,16 +83,16 @@ def log_rank(
     samples = levelled(*known)
     times = [np.minimum(sample.values, at) for sample in samples]
     capped = [Sample(tuple(t), s.replicates) for t, s in zip(times, samples, strict=True)]
-    scores = log_rank_scores(np.concatenate(times), at)
-    sooner, later, exact = _p_of_scores(
-        scores[: len(times[0])], scores[len(times[0]) :], alpha, alternative, paired=paired
-    )
+    n = samples[0].n, samples[1].n
+    orders, exact = _orders(*n, alternative, alpha, paired=paired)
+    tails = log_rank_p(times[0][None], times[1][None], at, orders, paired=paired)
+    sooner, later = (float(p[0]) for p in tails)
     p, p_opposite = p_values(alternative, later, sooner)
     return LogRankResult(
         test=test,
         effect=float(times[0].mean() - times[1].mean()),
         alpha=alpha,
-        n=tuple(sample.n for sample in samples),
+        n=n,
         interval=_interval(capped[0], capped[1], interval_level(alternative, alpha), paired=paired),
         p=p,
         p_opposite=p_opposite,
@@ -120,30 +121,30 @@ def log_rank_scores(times: Array, at: float) -> Array:
     return np.asarray(reached - hazard)
 
 
-def _p_of_scores(
-    a: Array, b: Array, alpha: float, alternative: Alternative, *, paired: bool
-) -> tuple[float, float, bool]:
-    """One-sided p of higher and of lower scores of A, and whether these are counted."""
-    if paired:
-        refuse_few_pairs(len(a), alternative, alpha)
-        higher, lower = sign_flip_p_values(a - b)
-        return float(higher), float(lower), 2 ** len(a) <= MOST_SPLITS
-    from scipy.stats import permutation_test  # noqa: PLC0415 - slow to import
+def log_rank_p(
+    a: Array, b: Array, at: float, orders: Orders, *, paired: bool = False, most: float = 1.0
+) -> tuple[Array, Array]:
+    """One-sided p of each row: that A is there sooner than B, and later, by permutation.
 
-    splits = math.comb(len(a) + len(b), len(a))
-    refuse_few(len(a), len(b), splits, alternative, alpha)
-    exact = splits <= MOST_SPLITS
-    found = permutation_test(
-        (a, b),
-        lambda x, y, axis: x.mean(axis) - y.mean(axis),
-        vectorized=True,
-        n_resamples=MOST_SPLITS if exact else DRAWS,
-        batch=10_000,
-        rng=np.random.default_rng(SPLITS_SEED),
-    )
-    null, observed = found.null_distribution, np.asarray(found.statistic)
-    higher, lower = tail_p_values(null, observed, exact=exact)
-    return float(higher), float(lower), exact
+    ``(R, n), (R, m) -> (R,)``. Times of ``at`` or more were not reached. ``orders`` are splits, or
+    of pairs exchanges; they and ``most`` are as in ``share_as_large``.
+    """
+    scores = log_rank_scores(np.concatenate([a, b], axis=1), at)
+    if paired:
+        scores = scores[:, : a.shape[1]] - scores[:, a.shape[1] :]
+    return share_as_large(scores, orders, most=most), share_as_large(-scores, orders, most=most)
+
+
+def _orders(
+    n_a: int, n_b: int, alternative: Alternative, alpha: float, *, paired: bool
+) -> tuple[Orders, bool]:
+    """The orders that are tried, and whether these are all; ``TooFewError`` for too few."""
+    if paired:
+        refuse_few_pairs(n_a, alternative, alpha)
+        return exchanges(n_a), 2**n_a <= MOST_SPLITS
+    ways = math.comb(n_a + n_b, n_a)
+    refuse_few(n_a, n_b, ways, alternative, alpha)
+    return splits(n_a, n_a + n_b), ways <= MOST_SPLITS
 
 
 def _interval(a: Sample, b: Sample, level: float, *, paired: bool) -> Interval | None:
@@ -200,10 +201,12 @@ class PlannedSurvivals(PlannedTest):
         """Is the arm that is planned to be there sooner found to be so?"""
 
         def decide(a: Array, b: Array, alpha: float) -> Confirmed:
-            higher, lower = log_rank_p(a, b, paired=self.paired)
+            n, most = a.shape[1], alpha / 2 if self.two_sided else alpha
+            orders = draw_signs(n) if self.paired else draw_splits(n, n + b.shape[1])
+            sooner, later = log_rank_p(a, b, NEVER, orders, paired=self.paired, most=most)
             if self.two_sided:
-                return np.asarray(2 * np.minimum(higher, lower) <= alpha)
-            return np.asarray((higher if self.a_is_sooner else lower) <= alpha)
+                return np.minimum(sooner, later) <= most
+            return (sooner if self.a_is_sooner else later) <= most
 
         return decide
 
@@ -230,23 +233,3 @@ class PlannedSurvivals(PlannedTest):
         tails = 2 if self.two_sided else 1
         p = separation_p(self.n[0], self.n[-1], paired=self.paired)
         return tails * p, "even if every pair agrees" if self.paired else "even complete separation"
-
-
-def log_rank_p(a: Array, b: Array, *, paired: bool = False) -> tuple[Array, Array]:
-    """One-sided p of each row: that A is there sooner than B, and later, by permutation.
-
-    Times of ``NEVER`` or more were not reached. All splits up to a
-    thousand (exchanges within pairs up to 1,024), else so many at random: the test itself tries
-    more, which costs power only in the third digit.
-    """
-    n = a.shape[1]
-    scores = log_rank_scores(np.concatenate([a, b], axis=1), NEVER)
-    orders = draw_signs(n) if paired else draw_splits(n, scores.shape[1])
-    exchanged = scores[:, :n] - scores[:, n:] if paired else scores
-    tails = []
-    for part in np.array_split(exchanged, -(-len(exchanged) // 500)):
-        sums = part @ orders
-        seen = sums[:, :1]
-        tails.append([np.mean(sums >= seen - 1e-9, 1), np.mean(sums <= seen + 1e-9, 1)])
-    sooner, later = np.concatenate(tails, axis=1)
-    return sooner, later

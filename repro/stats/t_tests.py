@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from repro.errors import ClaimError, TooFewError
 from repro.stats import stopping as ask
 from repro.stats.contrast import (
@@ -23,8 +25,9 @@ from repro.stats.contrast import (
     mean_difference,
     paired_contrast,
     relative_difference,
-    satterthwaite,
+    scaled_contrast,
     student_contrast,
+    trimmed,
     welch_contrast,
 )
 from repro.stats.ranks import brunner_munzel, paired_permutation, permutation
@@ -118,7 +121,8 @@ def yuen(
             "any difference certain",
             advice="use ratio, separation or bound",
         )
-    contrast = _yuen_contrast(arms, cores)
+    first, second = (trimmed(np.array(arm.values), trim) for arm in arms)
+    contrast = Contrast(*map(float, scaled_contrast(first, second, 1.0)))
     return _mean_test("yuen", contrast, (a, b), alternative, alpha)
 
 
@@ -144,21 +148,6 @@ def _core(arm: Sample, trim: float) -> Sample:
             advice="add replicates",
         )
     return Sample.of(*kept)
-
-
-def _yuen_contrast(arms: tuple[Sample, Sample], cores: list[Sample]) -> Contrast:
-    """Difference of trimmed means; each errs by its winsorised spread (Yuen 1974)."""
-    errors = [_winsorised_error(arm, core) for arm, core in zip(arms, cores, strict=True)]
-    means = [math.fsum(core.values) / core.n for core in cores]
-    df = satterthwaite(errors, [core.n for core in cores])
-    return Contrast(means[0] - means[1], math.hypot(*errors), df)
-
-
-def _winsorised_error(arm: Sample, core: Sample) -> float:
-    """Standard error of a trimmed mean: what was trimmed counts as the nearest value kept."""
-    low, high = min(core.values), max(core.values)
-    spread = Sample.of(*(min(max(value, low), high) for value in arm.values)).summary().spread
-    return spread * math.sqrt((arm.n - 1) / (core.n * (core.n - 1)))
 
 
 def _mean_test(

@@ -14,8 +14,8 @@ improvement from placements (Brunner & Munzel 2000).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -25,14 +25,17 @@ from scipy.special import fdtrc, ndtri, stdtr
 from repro.errors import ClaimError, TooFewError
 from repro.stats.coefficients import POWER_SEED
 from repro.stats.contrast import Contrast
+from repro.stats.data_sets import OrderedEffects
 from repro.stats.planning import PlannedTest
 from repro.stats.power import smallest_size
 from repro.stats.records import (
     ROUND_OFF,
     Interval,
+    R,
     Sample,
     TestResult,
     check_alpha,
+    known,
     levelled,
 )
 from repro.stats.simulated import DRAWS, frequency
@@ -88,45 +91,70 @@ def over_tasks(
     would weigh them differently.
     """
     check_alpha(alpha)
-    names, first, second = matched_tasks(a, b)
+    names, first, second = over = matched_tasks(a, b)
     if aggregate == "iqm":
         for runs in (first, second):
             _need_equal(names, runs)
     contrast = contrast_over_tasks(aggregate, first, second, better)
-    drawn = resampled(aggregate, first, second, better) if bootstrap else None
-    p, p_opposite, interval = _judged(contrast, drawn, region, alpha)
-    if aggregate == "improvement":
-        interval = Interval(max(0.0, interval.low), min(1.0, interval.high), interval.level)
-    return OverTasksResult(
-        test=f"over_tasks {aggregate}{' bootstrap' if bootstrap else ''}",
-        effect=contrast.effect,
+    parts = effects_of_tasks(aggregate, first, second, better)
+    test = f"over_tasks {aggregate}"
+    result = result_over(OverTasksResult, test, contrast, region, alpha, over, parts)
+    if bootstrap:
+        result = _by_resamples(result, resampled(aggregate, first, second, better), region)
+    return as_probability(result) if aggregate == "improvement" else result
+
+
+def result_over(
+    kind: Callable[..., R],
+    test: str,
+    found: Contrast | OrderedEffects,
+    region: Region,
+    alpha: float,
+    over: tuple[Sequence[str], Runs, Runs],
+    parts: Iterable[float],
+    **more: Any,
+) -> R:
+    """A result of this kind: does the effect that was found lie within the region?
+
+    ``over`` are the tasks and the runs of both arms, ``parts`` the effects of the tasks; ``more``
+    are other fields of the result.
+    """
+    names, *arms = over
+    p, p_opposite = p_of_region(found.p_greater, found.p_less, region)
+    return kind(
+        test=test,
+        effect=found.effect,
         alpha=alpha,
-        n=tuple(min(map(len, runs)) for runs in (first, second)),
-        interval=interval,
+        n=tuple(min(map(len, runs)) for runs in arms),
+        interval=found.interval(1 - 2 * alpha),
         p=p,
         p_opposite=p_opposite,
-        se=None if bootstrap else contrast.se,
-        df=None if bootstrap else contrast.df,
+        se=found.se,
+        df=found.df,
         low=region[0],
         high=region[1],
         tasks=len(names),
-        runs=tuple((min(map(len, runs)), max(map(len, runs))) for runs in (first, second)),
-        parts=dict(zip(names, effects_of_tasks(aggregate, first, second, better), strict=True)),
+        runs=tuple((min(map(len, runs)), max(map(len, runs))) for runs in arms),
+        parts=dict(zip(names, map(float, parts), strict=True)),
+        **more,
     )
 
 
-def _judged(
-    contrast: Contrast, drawn: Array | None, region: Region, alpha: float
-) -> tuple[float, float, Interval]:
-    """The p of the region, that of what lies beyond it, and the interval: by t, or by resamples."""
-    above: Callable[[float], float] = contrast.p_greater
-    below: Callable[[float], float] = contrast.p_less
-    interval = contrast.interval(1 - 2 * alpha)
-    if drawn is not None:
-        low, high = (float(end) for end in np.quantile(drawn, (alpha, 1 - alpha)))
-        interval = Interval(low, high, 1 - 2 * alpha)
-        above, below = _shares_beyond(drawn)
-    return (*p_of_region(above, below, region), interval)
+def _by_resamples(result: OverTasksResult, drawn: Array, region: Region) -> OverTasksResult:
+    """The same result by the percentiles of resamples, which have no standard error."""
+    low, high = (float(end) for end in np.quantile(drawn, (result.alpha, 1 - result.alpha)))
+    interval = Interval(low, high, 1 - 2 * result.alpha)
+    p, p_opposite = p_of_region(*_shares_beyond(drawn), region)
+    test = f"{result.test} bootstrap"
+    return replace(
+        result, test=test, interval=interval, p=p, p_opposite=p_opposite, se=None, df=None
+    )
+
+
+def as_probability(result: OverTasksResult) -> OverTasksResult:
+    """The same result with its interval cut at 0 and 1."""
+    low, high, level = astuple(known(result.interval))
+    return replace(result, interval=Interval(max(0.0, low), min(1.0, high), level))
 
 
 def p_of_region(

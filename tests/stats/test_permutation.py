@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from repro.errors import ClaimError
-from repro.stats.ranks import permutation, permutation_p_values
+from repro.stats.ranks import permutation, splits, welch_p
 from repro.stats.records import Sample
 
 SEED = 1937
@@ -157,10 +157,33 @@ def test_the_kernel_takes_many_rows():
     """
     rng = np.random.default_rng(SEED)
     x, y = rng.normal(size=(2000, 5)), rng.normal(size=(2000, 5))
-    greater, less = permutation_p_values(x, y)
+    in_x = splits(5, 10)
+    greater, less = welch_p(x, y, in_x), welch_p(-x, -y, in_x)
     for i in range(3):
         result = permutation(Sample.of(*x[i]), Sample.of(*y[i]), alternative="greater")
         assert (greater[i], less[i]) == (result.p, result.p_opposite)
     level = np.mean(2 * np.minimum(greater, less) <= 0.05)
     expected = 12 / 252  # the largest attainable level: pairs of splits out of 252
     assert abs(level - expected) <= 4 * np.sqrt(expected * (1 - expected) / 2000)
+
+
+def test_arms_far_apart_have_the_smallest_p():
+    """
+    However little they scatter: the observed split counts, whatever round-off makes of its t.
+    """
+    x, y = np.array([[0.95, 0.95 + 1e-9, 0.95 - 2e-9]]), np.array([[0.5, 0.5 + 1e-9, 0.5]])
+    in_x = splits(3, 6)
+    assert (welch_p(x, y, in_x)[0], welch_p(-x, -y, in_x)[0]) == (1 / 20, 1.0)
+
+
+@pytest.mark.parametrize("most", [0.0, 0.025, 0.5])
+def test_rows_that_are_given_up_are_not_significant(most):
+    """
+    Rows that have gone without some of the splits are those with a p above the limit.
+    """
+    rng = np.random.default_rng(SEED)
+    for n in (2, 4, 6):
+        x, y = rng.normal(0.7, 1, (600, n)), rng.normal(size=(600, n))
+        p, some = welch_p(x, y, splits(n, 2 * n)), welch_p(x, y, splits(n, 2 * n), most=most)
+        assert np.array_equal(some <= most, p <= most)
+        assert np.array_equal(some[p <= most], p[p <= most])

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from repro.stats.planning import assess, power_of_test
 from repro.stats.records import Sample, known
+from repro.stats.simulated import draw_signs, draw_splits
 from repro.stats.survival import PlannedSurvivals, log_rank, log_rank_p
 
 PLANS = [
@@ -71,7 +72,7 @@ def test_p_is_that_of_the_test(n: int) -> None:
     """All splits up to 1,000 give the very p; samples of them give it nearly."""
     rng = np.random.default_rng(n)
     a, b = rng.exponential(0.7, (20, n)), rng.exponential(1.5, (20, n))
-    sooner, later = log_rank_p(a, b)
+    sooner, later = log_rank_p(a, b, 1.0, draw_splits(n, 2 * n))
     seeds = tuple(range(n))
     judged = [
         log_rank(Sample(tuple(x), seeds), Sample(tuple(y), seeds), at=1.0, alternative="less")
@@ -95,7 +96,7 @@ def test_p_of_pairs_is_that_of_the_test(n: int) -> None:
     """All exchanges of up to ten pairs give the very p; samples of them give it nearly."""
     rng = np.random.default_rng(n)
     a, b = rng.exponential(0.7, (20, n)), rng.exponential(1.5, (20, n))
-    sooner, later = log_rank_p(a, b, paired=True)
+    sooner, later = log_rank_p(a, b, 1.0, draw_signs(n), paired=True)
     judged = [
         log_rank(Sample.of(*x), Sample.of(*y), at=1.0, alternative="less", paired=True)
         for x, y in zip(a, b, strict=True)

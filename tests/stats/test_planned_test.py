@@ -36,7 +36,7 @@ from repro.stats.simulated import (
     yuen,
 )
 from repro.stats.stopping import difference
-from repro.stats.t_tests import student
+from repro.stats.t_tests import TESTS, student
 
 SEED = 20201004
 DRAWS = 100_000
@@ -195,6 +195,39 @@ def test_simulated_yuen_trims():
     power, error = simulated_power(few, 3.0, yuen)
     assert power == pytest.approx(power_difference(few, 3.0), abs=4 * error)
     assert simulated_power(some, 1.0, yuen)[0] < power_difference(some, 1.0)
+
+
+@pytest.mark.parametrize("n", [4, 5, 11])
+def test_simulated_yuen_is_the_test(n):
+    """
+    Row by row.
+    """
+    generator = np.random.default_rng(SEED)
+    a, b = generator.standard_t(2, (60, n)) + 2, generator.standard_t(2, (60, n + 2))
+    expected = [
+        known((result := TESTS["yuen"](Sample.of(*x), Sample.of(*y))).p) <= 0.05
+        and result.effect > 0
+        for x, y in zip(a, b, strict=True)
+    ]
+    assert yuen(a, b, 0.05).tolist() == expected
+    assert 0 < sum(expected) < 60
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_simulated_e_process_is_the_test(paired):
+    """
+    Row by row: it first crosses as higher.
+    """
+    generator = np.random.default_rng(SEED)
+    a, b = generator.normal(1.0, 1, (60, 12)), generator.normal(0, 1, (60, 12))
+    looks = range(3, 13)
+    found = [
+        sequential(Sample.of(*x), Sample.of(*y), difference("higher"), looks=looks, paired=paired)
+        for x, y in zip(a, b, strict=True)
+    ]
+    expected = [result.decided == "confirmed" for result in found]
+    assert eprocess(a, b, 0.05, first=3, paired=paired).tolist() == expected
+    assert 0 < sum(expected) < 60
 
 
 def test_the_power_of_the_e_process():
