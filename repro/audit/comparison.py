@@ -89,7 +89,10 @@ def printed(text: str | None) -> PrintedNumber | None:
 
 @dataclass(frozen=True, slots=True)
 class PrintedArm:
-    """Mean, standard deviation and size of one arm, each ``None`` where it is not printed."""
+    """Mean, standard deviation and size of one arm, each ``None`` where it is not printed.
+
+    Not a ``Summary``, whose numbers are exact: a grade hangs on what their last digits hide.
+    """
 
     mean: PrintedNumber | None
     sd: PrintedNumber | None
