@@ -279,7 +279,12 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
     return [
         AuditRow(
             comparison=each,
-            lacks=_lacks(each),
+            lacks=tuple(
+                f"{name}_{side}"
+                for side, arm in zip("ab", each.arms, strict=True)
+                for name in ("mean", "sd", "n")
+                if getattr(arm, name) is None
+            ),
             intervals=found,
             matches=tuple(v for v, span in found.items() if each.p and _overlap(span, each.p)),
         )
@@ -333,15 +338,6 @@ def _box(comparison: PrintedComparison) -> Box | None:
         low, high = -high, -low
     sd_a, sd_b = ((max(sd.low, 0.0), sd.high) for sd in (a.sd, b.sd))
     return Box((low, high), sd_a, sd_b, a.n, b.n)
-
-
-def _lacks(comparison: PrintedComparison) -> tuple[str, ...]:
-    return tuple(
-        f"{name}_{side}"
-        for side, arm in zip("ab", comparison.arms, strict=True)
-        for name in ("mean", "sd", "n")
-        if getattr(arm, name) is None
-    )
 
 
 def _overlap(span: Span, p: PrintedNumber) -> bool:

@@ -234,7 +234,7 @@ def _where(declared: WithinReference, context: Context, result: WithinResult) ->
     k, n = result.n
     expected = "a new run" if k == 1 else f"the mean of {k} runs"
     basis = f"the {n} runs of {reference} lead to expect"
-    outside = _outside(result)
+    outside = result.p_opposite is not None and result.p_opposite <= result.alpha
     if declared.side == "both":
         side = "outside" if outside else "inside"
         return f"{new} is {shown}, {side} {first} to {last}, where {basis} {expected}"
@@ -243,10 +243,6 @@ def _where(declared: WithinReference, context: Context, result: WithinResult) ->
         side, end, most = "below", first, "lowest"
     side = side if outside else f"not {side}"
     return f"{new} is {shown}, {side} {end}, the {most} that {basis} of {expected}"
-
-
-def _outside(result: WithinResult) -> bool:
-    return result.p_opposite is not None and result.p_opposite <= result.alpha
 
 
 def _less(result: WithinResult) -> bool:
