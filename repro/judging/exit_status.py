@@ -13,7 +13,7 @@ def verdict_of(document: Document) -> tuple[Verdict, Conclusion]:
     """The verdict in a document, and the conclusion that its claim expects at its scale."""
     part = document.verdict
     verdict = Verdict(part.validity, part.validity_reason, part.conclusion, part.agreement)
-    return verdict, Conclusion(part.expected or "CONFIRMED")
+    return verdict, Conclusion(part.expected or Conclusion.CONFIRMED)
 
 
 def exit_code(
