@@ -91,7 +91,7 @@ def printed(text: str | None) -> PrintedNumber | None:
 class PrintedArm:
     """Mean, standard deviation and size of one arm, each ``None`` where it is not printed.
 
-    Not a ``Summary``, whose numbers are exact: a grade hangs on what their last digits hide.
+    Not a ``Summary``, whose numbers are exact: these stand for all that round to them.
     """
 
     mean: PrintedNumber | None
