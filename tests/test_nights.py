@@ -11,6 +11,7 @@ import pytest
 from repro.errors import StoreError
 from repro.expectations.declared import EProcess
 from repro.expectations.margins import NonSuperiority
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.assemble import check_claim
 from repro.judging.document import Document
 from repro.judging.gather import gather
@@ -68,7 +69,7 @@ def test_every_night_adds_a_pair_until_the_claim_is_decided(tmp_path: Path) -> N
     nights = place(tmp_path, of, draws(10, sd=0.8), draws(10, sd=0.8, seed=SEED + 1))
     seen = [nights.night(of) for _ in range(9)]
     decided = [one.verdict.conclusion for one in seen]
-    first = decided.index("CONFIRMED")
+    first = decided.index(Conclusion.CONFIRMED)
     assert first > 0
     grown = [5 + i for i in range(first + 1)]
     assert [seeds_of(one) for one in seen] == [[n, n] for n in (*grown, *[grown[-1]] * (8 - first))]

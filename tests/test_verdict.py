@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import get_args
 
 import pytest
 
@@ -8,6 +9,7 @@ from repro.expectations.verdict_words import Agreement, Conclusion, Validity, Ve
 from repro.judging.agreement import agree
 from repro.judging.exit_status import exit_code
 from repro.judging.verdict import roll_up
+from repro.specs.claim import Expect
 from repro.stats.records import Interval, TestResult
 from repro.stats.replication import Prediction
 
@@ -148,3 +150,9 @@ def test_a_flip_is_graver_than_the_verdict_and_less_than_what_is_not_judged():
     assert exit_code(undecided, flipped=True) == 6
     assert exit_code(undecided, flipped=True, stopped=[2]) == 2
     assert exit_code(undecided, flipped=True, infrastructure=True) == 5
+
+
+def test_a_claim_may_expect_every_conclusion():
+    """A claim file names them as Python does, in lower case; the report has the words."""
+    words = get_args(Expect.model_fields["conclusion"].annotation)
+    assert words == tuple(each.name.lower() for each in Conclusion)

@@ -89,7 +89,10 @@ def printed(text: str | None) -> PrintedNumber | None:
 
 @dataclass(frozen=True, slots=True)
 class PrintedArm:
-    """Mean, standard deviation and size of one arm, each ``None`` where it is not printed."""
+    """Mean, standard deviation and size of one arm, each ``None`` where it is not printed.
+
+    Not a ``Summary``, whose numbers are exact: these stand for all that round to them.
+    """
 
     mean: PrintedNumber | None
     sd: PrintedNumber | None
@@ -276,7 +279,12 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
     return [
         AuditRow(
             comparison=each,
-            lacks=_lacks(each),
+            lacks=tuple(
+                f"{name}_{side}"
+                for side, arm in zip("ab", each.arms, strict=True)
+                for name in ("mean", "sd", "n")
+                if getattr(arm, name) is None
+            ),
             intervals=found,
             matches=tuple(v for v, span in found.items() if each.p and _overlap(span, each.p)),
         )
@@ -330,15 +338,6 @@ def _box(comparison: PrintedComparison) -> Box | None:
         low, high = -high, -low
     sd_a, sd_b = ((max(sd.low, 0.0), sd.high) for sd in (a.sd, b.sd))
     return Box((low, high), sd_a, sd_b, a.n, b.n)
-
-
-def _lacks(comparison: PrintedComparison) -> tuple[str, ...]:
-    return tuple(
-        f"{name}_{side}"
-        for side, arm in zip("ab", comparison.arms, strict=True)
-        for name in ("mean", "sd", "n")
-        if getattr(arm, name) is None
-    )
 
 
 def _overlap(span: Span, p: PrintedNumber) -> bool:

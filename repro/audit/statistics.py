@@ -121,19 +121,16 @@ def _statement(
     """The statement that begins there; none for r = .3 or F = 2, which may be anything."""
     if found is None:
         raise ClaimError(f"{words[at : at + 30]!r} has a number that is not plain")
-    if found["df"] is None and found["name"] not in "zZ":
+    symbol = found["name"]
+    if found["df"] is None and symbol not in "zZ":
         return
-    kind = _kind(found["name"])
+    kind = symbol.lower() if symbol in "zZ" else symbol if symbol in "tFr" else "χ²"
     after = _P.match(words, found.end())
     p = None if after is None else _p("n.s." if after["ns"] else after["p"])
     sign = "" if found["is"] == "=" else found["is"]
     value = PrintedNumber.read(sign + found["value"])
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
     yield Statement(name, kind, _df(kind, found["df"] or ""), _possible(kind, value), p)
-
-
-def _kind(name: str) -> str:
-    return name.lower() if name in "zZ" else "χ²" if name not in "tFr" else name
 
 
 def _label(words: str, at: int) -> str:

@@ -28,8 +28,6 @@ from repro.cli.options import (
 from repro.errors import ReproError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pydantic import TypeAdapter
 
     from repro.registry.verdicts import KeptVerdict
@@ -404,20 +402,17 @@ def history(
             for each, of in named.items()
         }
         if json:
-            say_json({"claim": loaded.id, "scales": _dumped(found)})
+            kept = {
+                each: [verdict.model_dump(mode="json") for verdict in verdicts]
+                for each, verdicts in found.items()
+                if verdicts
+            }
+            say_json({"claim": loaded.id, "scales": kept})
             return
         for each, verdicts in found.items():
             _say(loaded.id, each, verdicts)
         if not any(found.values()):
             say(f"{loaded.id}: no verdict on it is kept in {place.root}")
-
-
-def _dumped(found: Mapping[str, list[KeptVerdict]]) -> dict[str, Any]:
-    return {
-        scale: [each.model_dump(mode="json") for each in verdicts]
-        for scale, verdicts in found.items()
-        if verdicts
-    }
 
 
 def _say(claim: str, scale: str, verdicts: list[KeptVerdict]) -> None:

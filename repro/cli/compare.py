@@ -22,6 +22,7 @@ from repro.cli.options import (
     with_options,
 )
 from repro.cli.verify import AsJson, end_with, tell_verdicts
+from repro.errors import ClaimError
 
 if TYPE_CHECKING:
     from repro.results.run_fields import Hints
@@ -209,8 +210,6 @@ class Comparing:
     def options(self) -> dict[str, Any]:
         """The same for what compares; ClaimError for options of a limit that do not fit."""
         from repro.workflows.compare import level_of
-
-        from repro.errors import ClaimError
 
         if not 8 <= len(self.why or "the default") <= 600:
             advice = "to do: give the reason in 8 to 600 characters"

@@ -168,18 +168,17 @@ def _document(
     given: Matrix, found: Ranks, epsilons: tuple[float, ...], noise: list[float], *, centred: bool
 ) -> dict[str, Any]:
     """What is found, and what further readings say with noise and without the mean row."""
-    from repro.rank.ranks_document import document_of
+    from repro.rank.matrix_rank import document_of
 
     document = document_of(found, epsilons)
     if noise:
-        from repro.rank.noise import ranks_under_noise
-        from repro.rank.ranks_document import with_noise_of
+        from repro.rank.noise import ranks_under_noise, with_noise_of
 
         ranks = {f"{c:g}": ranks_under_noise(given.read, found, c, epsilons) for c in noise}
         document["noise"] = {c: with_noise_of(under) for c, under in ranks.items()}
     if centred:
         from repro.rank.matrix_rank import centred_spectrum, column_means
-        from repro.rank.ranks_document import without_threshold
+        from repro.rank.spectrum import without_threshold
 
         values = centred_spectrum(given.read(0), column_means(given.read(0)))
         document["centred"] = without_threshold(values, epsilons)

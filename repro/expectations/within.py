@@ -234,7 +234,7 @@ def _where(declared: WithinReference, context: Context, result: WithinResult) ->
     k, n = result.n
     expected = "a new run" if k == 1 else f"a mean of {k}"
     basis = f"by the {n} runs of {reference}"
-    outside = _outside(result)
+    outside = result.p_opposite is not None and result.p_opposite <= result.alpha
     if declared.side == "both":
         side = "outside" if outside else "inside"
         return f"{new} is {shown}, {side} {first} to {last}, the range of {expected} {basis}"
@@ -243,10 +243,6 @@ def _where(declared: WithinReference, context: Context, result: WithinResult) ->
         side, end, most = "below", first, "lowest"
     side = side if outside else f"not {side}"
     return f"{new} is {shown}, {side} {end}, the {most} to expect of {expected} {basis}"
-
-
-def _outside(result: WithinResult) -> bool:
-    return result.p_opposite is not None and result.p_opposite <= result.alpha
 
 
 def _less(result: WithinResult) -> bool:

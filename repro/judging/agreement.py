@@ -132,14 +132,14 @@ def overall(claim: Claim, published: tuple[part.PublishedPart, ...]) -> tuple[Ag
     """The claim's agreement: that of its decisive expectations, disagreement first."""
     roles = {expectation.id: expectation.role for expectation in claim.expectations}
     deciding = [p for p in published if roles[p.expectation] == "decisive"]
-    checked = [p for p in deciding if p.agreement != "NOT-CHECKABLE"]
+    checked = [p for p in deciding if p.agreement is not Agreement.NOT_CHECKABLE]
     if not checked:
         none = "no printed number belongs to a decisive expectation"
         return Agreement.NOT_CHECKABLE, deciding[0].reason if deciding else none
-    worst = min(checked, key=lambda p: WORST_FIRST.index(Agreement(p.agreement)))
+    worst = min(checked, key=lambda p: WORST_FIRST.index(p.agreement))
     rest = len(deciding) - len(checked)
     more = f"; {rest} of {len(deciding)} printed comparisons cannot be checked" if rest else ""
-    return Agreement(worst.agreement), worst.reason + more
+    return worst.agreement, worst.reason + more
 
 
 def _published_part(
@@ -157,7 +157,7 @@ def _published_part(
             for arm, printed_arm in printed.arms.items()
         ),
         p=printed.p,
-        agreement=agreement.value,
+        agreement=agreement,
         reason=reason,
         replication=_replication(claim, printed, judged) if compared else None,
     )

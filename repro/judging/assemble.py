@@ -215,10 +215,10 @@ def _compared(judgement: Judgement) -> dict[str, tuple[TestResult, Pair]]:
 def _verdict_part(judgement: Judgement, verdict: Verdict, agreement_reason: str) -> doc.VerdictPart:
     expected, why = _expected(judgement.claim)
     return doc.VerdictPart(
-        validity=verdict.validity.value,
+        validity=verdict.validity,
         validity_reason=verdict.reason,
-        conclusion=None if verdict.conclusion is None else verdict.conclusion.value,
-        agreement=verdict.agreement.value,
+        conclusion=verdict.conclusion,
+        agreement=verdict.agreement,
         agreement_reason=agreement_reason,
         flags=tuple(doc.FlagPart(kind=f.kind.value, text=f.message) for f in verdict.flags),
         sentence="",
@@ -307,7 +307,7 @@ def as_entry(
         p=None if result is None else result.p,
         p_against=None if result is None else result.p_opposite,
         df=None if result is None else result.df,
-        conclusion=None if conclusion is None else conclusion.value,
+        conclusion=conclusion,
         sentence=_entry_sentence(judged, claim, evidence, found, concludes=concludes),
         smallest_confirmable_margin=_smallest_margin(result),
         left_out=_left_out(expectation, cases) if concludes and result is not None else (),
@@ -340,7 +340,7 @@ def _left_out(expectation: Expectation, cases: tuple[Case, ...]) -> tuple[doc.Le
                 doc.LeftOut(
                     arm=case.arm if case.arm in expectation.of else expectation.of[0],
                     replicate=case.number,
-                    conclusion=None if again.refused else again.conclusion.value,
+                    conclusion=None if again.refused else again.conclusion,
                     refused=again.refused,
                 )
             )

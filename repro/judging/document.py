@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from repro.expectations.base import EffectScale, IntervalPart, LimitPart, Point, Side
+from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.judging.document_parts import (
-    ConclusionWord,
     ControlPart,
     DesignPart,
     FamilyPart,
@@ -28,8 +28,6 @@ from repro.judging.document_parts import (
 )
 from repro.registry.verdicts import KeptVerdict
 from repro.schema.base import Name, Spec
-
-ValidityWord = Literal["VALID", "INVALID", "INCOMPLETE", "STALE", "NOT-COMPARABLE"]
 
 
 class SourcePart(Spec):
@@ -83,10 +81,10 @@ class VerdictPart(Spec):
     ``strength`` is that of the weakest part of the claim.
     """
 
-    validity: ValidityWord
+    validity: Validity
     validity_reason: str
-    conclusion: ConclusionWord | None
-    agreement: AgreementWord
+    conclusion: Conclusion | None
+    agreement: Agreement
     agreement_reason: str
     flags: tuple[FlagPart, ...]
     sentence: str
@@ -244,7 +242,7 @@ class LeftOut(Spec):
 
     arm: str
     replicate: int
-    conclusion: ConclusionWord | None
+    conclusion: Conclusion | None
     refused: str = ""
 
 
@@ -287,7 +285,7 @@ class Result(Spec):
     p: float | None
     p_against: float | None = None
     df: float | None
-    conclusion: ConclusionWord | None
+    conclusion: Conclusion | None
     sentence: str
     smallest_confirmable_margin: float | None
     left_out: tuple[LeftOut, ...]
@@ -449,9 +447,6 @@ class Provenance(Spec):
     postponed: tuple[str, ...] = ()
 
 
-AgreementWord = Literal["COMPATIBLE", "LARGER", "SMALLER", "OPPOSITE", "NOT-CHECKABLE"]
-
-
 class PublishedArmPart(Spec):
     """Printed numbers of one arm, as the strings they were printed as."""
 
@@ -468,6 +463,6 @@ class PublishedPart(Spec):
     locator: str
     arms: tuple[PublishedArmPart, ...]
     p: str | None
-    agreement: AgreementWord
+    agreement: Agreement
     reason: str
     replication: ReplicationPart | None = None

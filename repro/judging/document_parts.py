@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from repro.expectations.verdict_words import Conclusion
 from repro.schema.base import Spec
 
-ConclusionWord = Literal["CONFIRMED", "CONTRADICTED", "INCONCLUSIVE", "TRIVIAL", "NOT-TESTED"]
+Stop = Literal["confirmed", "contradicted", "trivial", "futile", "go on"]
 
 Choice = Literal[
     "declared",
@@ -93,7 +94,7 @@ class Analysis(Spec):
     low: float | None
     high: float | None
     p: float | None
-    conclusion: ConclusionWord | None
+    conclusion: Conclusion | None
     refused: str = ""
     declared: bool = False
 
@@ -135,7 +136,7 @@ class LookPart(Spec):
     p: float
     low: float | None
     high: float | None
-    conclusion: ConclusionWord
+    conclusion: Conclusion
 
 
 class SequentialPart(Spec):
@@ -154,7 +155,7 @@ class SequentialPart(Spec):
     looks: tuple[LookPart, ...]
     order: Literal["observed", "declared", "unknown"] = "observed"
     crossing: int | None
-    stop: Literal["confirmed", "contradicted", "trivial", "futile", "go on"]
+    stop: Stop
     sensitivity: dict[str, float]
 
 

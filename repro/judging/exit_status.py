@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from repro.errors import FLIPPED, gravest
-from repro.expectations.verdict_words import Agreement, Conclusion, Validity, Verdict
+from repro.expectations.verdict_words import Conclusion, Validity, Verdict
 from repro.judging.document import Document
 
 
 def verdict_of(document: Document) -> tuple[Verdict, Conclusion]:
     """The verdict in a document, and the conclusion that its claim expects at its scale."""
     part = document.verdict
-    verdict = Verdict(
-        Validity(part.validity),
-        part.validity_reason,
-        None if part.conclusion is None else Conclusion(part.conclusion),
-        Agreement(part.agreement),
-    )
-    return verdict, Conclusion(part.expected or "CONFIRMED")
+    verdict = Verdict(part.validity, part.validity_reason, part.conclusion, part.agreement)
+    return verdict, Conclusion(part.expected or Conclusion.CONFIRMED)
 
 
 def exit_code(

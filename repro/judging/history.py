@@ -9,7 +9,6 @@ from typing import Any
 
 from repro.digest import digest
 from repro.errors import StoreError
-from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.judging.document import ArmPart, Document, HistoryPart, Provenance, Result
 from repro.registry.verdicts import (
     SHOWN,
@@ -114,9 +113,9 @@ def entry_of(document: Document, fields: Mapping[str, Any]) -> VerdictEntry:
     members = () if family is None else family.members
     return VerdictEntry(
         created=document.provenance.created[:LONGEST],
-        validity=Validity(verdict.validity),
-        conclusion=None if verdict.conclusion is None else Conclusion(verdict.conclusion),
-        agreement=Agreement(verdict.agreement),
+        validity=verdict.validity,
+        conclusion=verdict.conclusion,
+        agreement=verdict.agreement,
         expected=verdict.expected[:LONGEST],
         as_expected=verdict.as_expected,
         numbers=tuple(_number(document, each) for each in decisive),
@@ -139,7 +138,7 @@ def _number(document: Document, result: Result) -> KeptNumber:
         high=None if interval is None else interval.high,
         scale=result.scale,
         digits=digits,
-        conclusion=None if result.conclusion is None else Conclusion(result.conclusion),
+        conclusion=result.conclusion,
     )
 
 

@@ -26,15 +26,13 @@ from repro.expectations.sequential import (
     looks_so_far,
 )
 from repro.expectations.verdict_words import Conclusion, Finding, Flag, FlagKind
-from repro.judging.document_parts import LookPart, SequentialPart, finite
+from repro.judging.document_parts import LookPart, SequentialPart, Stop, finite
 from repro.judging.verdict import Judged
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult
 from repro.stats.records import Sample
 from repro.stats.stopping import Drift, Question, SequentialResult, stop
-
-Stop = Literal["confirmed", "contradicted", "trivial", "futile", "go on"]
 
 
 def sequential_parts(
@@ -105,7 +103,7 @@ def _look(n: int, result: SequentialResult) -> LookPart:
         p=1.0 if result.p is None else result.p,
         low=None if interval is None else finite(interval.low),
         high=None if interval is None else finite(interval.high),
-        conclusion=conclude_sequential(result).conclusion.value,
+        conclusion=conclude_sequential(result).conclusion,
     )
 
 

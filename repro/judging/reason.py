@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from repro.expectations.base import pair
-from repro.expectations.verdict_words import Conclusion
+from repro.expectations.verdict_words import Conclusion, Validity
 from repro.judging.document import Document, Result
 from repro.schema import numbers as fmt
 from repro.schema.numbers import NO_BREAK
@@ -22,32 +22,32 @@ MOST = 30
 """Words of a box: those of its heading and those of its reason."""
 
 HEADLINES = {
-    "CONFIRMED": "Confirmed{at_scale}",
-    "CONTRADICTED": "Contradicted{at_scale}",
-    "INCONCLUSIVE": "Inconclusive{at_scale}",
-    "TRIVIAL": "Real, but trivial{at_scale}",
-    "NOT-TESTED": "Not tested{at_scale}",
-    "INVALID": "Invalid: this evidence cannot be judged",
-    "INCOMPLETE": "Incomplete: runs are missing",
-    "STALE": "Stale: the runs are of an older version",
-    "NOT-COMPARABLE": "Not comparable: the arms differ too much",
+    Conclusion.CONFIRMED: "Confirmed{at_scale}",
+    Conclusion.CONTRADICTED: "Contradicted{at_scale}",
+    Conclusion.INCONCLUSIVE: "Inconclusive{at_scale}",
+    Conclusion.TRIVIAL: "Real, but trivial{at_scale}",
+    Conclusion.NOT_TESTED: "Not tested{at_scale}",
+    Validity.INVALID: "Invalid: this evidence cannot be judged",
+    Validity.INCOMPLETE: "Incomplete: runs are missing",
+    Validity.STALE: "Stale: the runs are of an older version",
+    Validity.NOT_COMPARABLE: "Not comparable: the arms differ too much",
 }
 
 EXPLORATORY = {
-    "CONFIRMED": "Exploratory: these results agree with the claim",
-    "CONTRADICTED": "Exploratory: these results speak against the claim",
+    Conclusion.CONFIRMED: "Exploratory: these results agree with the claim",
+    Conclusion.CONTRADICTED: "Exploratory: these results speak against the claim",
 }
 """For claims that were written from their results, which can confirm nothing."""
 
-DECIDED = ("CONFIRMED", "CONTRADICTED")
+DECIDED = (Conclusion.CONFIRMED, Conclusion.CONTRADICTED)
 """Conclusions that a flag makes fragile; one that decides nothing cannot be."""
 
-PARTS = {
-    "CONFIRMED": "{n} hold.",
-    "CONTRADICTED": "{n} {are} contradicted{others}.",
-    "INCONCLUSIVE": "{seeds} decide {some} of the claim's {total} parts.",
-    "TRIVIAL": "{n} {are} real, but smaller than was declared to matter.",
-    "NOT-TESTED": "{n} could not be tested.",
+PARTS: dict[str, str] = {
+    Conclusion.CONFIRMED: "{n} hold.",
+    Conclusion.CONTRADICTED: "{n} {are} contradicted{others}.",
+    Conclusion.INCONCLUSIVE: "{seeds} decide {some} of the claim's {total} parts.",
+    Conclusion.TRIVIAL: "{n} {are} real, but smaller than was declared to matter.",
+    Conclusion.NOT_TESTED: "{n} could not be tested.",
 }
 
 ALONE = "{n} {are} contradicted alone, but not after correction for testing several."
@@ -77,7 +77,7 @@ _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 def headline(document: Document) -> str:
     """The verdict in large letters; one that rests on little says so."""
     verdict, scale = document.verdict, document.scale.name
-    word = verdict.conclusion if verdict.validity == "VALID" else None
+    word = verdict.conclusion if verdict.validity == Validity.VALID else None
     text = HEADLINES.get(word or verdict.validity, "Valid, without a conclusion")
     text = text.format(at_scale="" if scale == UNSCALED else f" at {scale} scale")
     if word in EXPLORATORY and is_exploratory(document):
@@ -118,7 +118,7 @@ def reason(document: Document, head: str = "") -> str:
         return _first(_told(document, found[0]), room)
     head = head or _counted(document, found)
     matters = [f"{head} {said}" for said in _matters(document, found)]
-    refused = document.verdict.conclusion == "NOT-TESTED"
+    refused = document.verdict.conclusion == Conclusion.NOT_TESTED
     return _first(matters if refused and matters else [*matters, head], room)
 
 
@@ -170,9 +170,11 @@ def _counted(document: Document, found: Sequence[Result]) -> str:
     """How many of the parts hold, fail or decide, as a clause that follows the verdict."""
     word, total = document.verdict.conclusion or "", len(found)
     alike = sum(result.conclusion == word for result in found)
-    if word == "INCONCLUSIVE" and (lost := sum(r.conclusion == "CONTRADICTED" for r in found)):
+    if word == Conclusion.INCONCLUSIVE and (
+        lost := sum(r.conclusion == Conclusion.CONTRADICTED for r in found)
+    ):
         return ALONE.format(n=_of(lost, total), are=_are(lost))
-    held = sum(result.conclusion == "CONFIRMED" for result in found)
+    held = sum(result.conclusion == Conclusion.CONFIRMED for result in found)
     decided = sum(result.conclusion in DECIDED for result in found)
     return PARTS[word].format(
         n=_of(alike, total), are=_are(alike), total=_number(total),
@@ -232,12 +234,12 @@ def leaning(result: Result) -> Lean:
 def _matters(document: Document, found: Sequence[Result]) -> list[str]:
     """What matters most, long and short: what goes against the claim, or what decides it first."""
     word = document.verdict.conclusion
-    contrary = [result for result in found if result.conclusion == "CONTRADICTED"]
-    if contrary and word in ("CONTRADICTED", "INCONCLUSIVE"):
+    contrary = [result for result in found if result.conclusion == Conclusion.CONTRADICTED]
+    if contrary and word in (Conclusion.CONTRADICTED, Conclusion.INCONCLUSIVE):
         said = _first_sentences(document, contrary[0])
         return [*(f"{each.removesuffix('.')}, against the claim." for each in said), *said]
     deciding = [result for result in found if result.conclusion == word] or list(found[:1])
-    if word != "INCONCLUSIVE" or deciding[0].conclusion != word:
+    if word != Conclusion.INCONCLUSIVE or deciding[0].conclusion != word:
         said = _first_sentences(document, deciding[0])
         return [fmt.upper_first(_REFUSED.sub("", each)) for each in said]
     against = [result for result in deciding if leaning(result) == "against"]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.evidence.evidence import Evidence
+from repro.expectations.verdict_words import Conclusion
 from repro.judging import document_parts as part
 from repro.judging.gather import gather
 from repro.judging.interim import sequential_parts, should_stop
@@ -128,7 +129,7 @@ def control_part(claim: Claim, past: Past) -> part.ControlPart | None:
     judged = {} if claim.control is None else nights(claim, past.history.looks)
     if not judged:
         return None
-    found = sum(look.conclusion == "CONFIRMED" for look in judged.values())
+    found = sum(look.conclusion == Conclusion.CONFIRMED for look in judged.values())
     interval = clopper_pearson(found, len(judged), level=0.95)
     return part.ControlPart(
         nights=len(judged), found=found, alpha=claim.alpha, low=interval.low, high=interval.high

@@ -214,7 +214,7 @@ def _analysis(
         low=finite(low),
         high=finite(high),
         p=None if result is None else result.p,
-        conclusion=None if again.refused else again.conclusion.value,
+        conclusion=None if again.refused else again.conclusion,
         refused=again.refused,
         declared=choice == "declared",
     )

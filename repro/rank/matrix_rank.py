@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,7 +33,15 @@ from repro.rank.rounded import (
     telling_rows,
     tells,
 )
-from repro.rank.spectrum import Spectrum, numpy_threshold, press_threshold
+from repro.rank.spectrum import (
+    Spectrum,
+    cumulative_share,
+    curve_tolerances,
+    numpy_threshold,
+    press_threshold,
+    share_places,
+    without_threshold,
+)
 
 KNOWN_RANK: Final = 32
 SEED: Final = 20180430
@@ -260,6 +268,41 @@ def _counted(reduced: Reduced, precision: str, asked: _Asked) -> Ranks:
         expected=known_rank_of(columns),
         control=control.ranks([threshold])[0],
     )
+
+
+def document_of(found: Ranks, epsilons: Sequence[float]) -> dict[str, Any]:
+    """All that is found, for JSON; what needs a spectrum only with one, and with ``epsilons``."""
+    reduced = found.reduced
+    document: dict[str, Any] = {
+        "press": found.press,
+        "rows": reduced.rows,
+        "columns": reduced.columns,
+        "precision": found.precision,
+        "reduction": reduced.reduction,
+        "largest_singular_value": reduced.sigma_1,
+        "threshold": found.threshold,
+        "tenfold": found.tenfold,
+        "numpy": found.numpy,
+        "numpy_threshold": numpy_threshold(reduced.rows, reduced.columns, eps_of(found.precision)),
+        "at": {f"{threshold:g}": count for threshold, count in found.at.items()},
+        "control": {"expected": found.expected, "measured": found.control},
+    }
+    if found.bound is not None:
+        document["empirical"] = {"bound": found.bound, "rank": found.empirical}
+    if epsilons and (values := reduced.spectrum) is not None:
+        known = map(float, curve_tolerances(found.threshold, reduced.least))
+        tolerances = [t for t in known if reduced.certain([t])]
+        places, shares = share_places(len(values)), cumulative_share(values)
+        document |= {
+            "tenth": found.tenth,
+            **without_threshold(values, epsilons),
+            "curve": {"tolerances": tolerances, "ranks": reduced.ranks(tolerances)},
+            "cumulative": {
+                "first": places.tolist(),
+                "share": [float(shares[k - 1]) for k in places],
+            },
+        }
+    return document
 
 
 def column_means(chunks: Iterable[Rows]) -> Spectrum:

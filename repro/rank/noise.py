@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -80,3 +80,15 @@ def ranks_under_noise(
 
 def _effective(values: Spectrum, epsilons: Sequence[float]) -> dict[float, int]:
     return {epsilon: effective_rank(values, epsilon) for epsilon in epsilons}
+
+
+def with_noise_of(under: UnderNoise) -> dict[str, Any]:
+    """Ranks with noise, and how much each changes by it."""
+    before = under.effective_before
+    return {
+        "deviation": under.deviation,
+        "press": under.press,
+        "press_change": under.press - under.press_before,
+        "effective": {f"{e:g}": rank for e, rank in under.effective.items()},
+        "effective_change": {f"{e:g}": rank - before[e] for e, rank in under.effective.items()},
+    }

@@ -6,6 +6,7 @@ N words. Thresholds are relative to the largest singular value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -104,3 +105,12 @@ def cumulative_share(spectrum: Spectrum) -> Spectrum:
 def share_places(size: int) -> Counts:
     """Numbers k of first singular values, of ``size``, at which their share is told."""
     return np.unique(np.geomspace(1, size, CURVE_POINTS).astype(np.int64))
+
+
+def without_threshold(values: Spectrum, epsilons: Sequence[float]) -> dict[str, Any]:
+    """The ranks of a spectrum that no threshold on its singular values decides."""
+    return {
+        "effective": {f"{epsilon:g}": effective_rank(values, epsilon) for epsilon in epsilons},
+        "stable": stable_rank(values),
+        "entropy": entropy_rank(values),
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.judging import reason
 from repro.judging.document import Document, JudgedControl
 from repro.judging.document_parts import Strength
@@ -13,28 +14,26 @@ from repro.schema import numbers as fmt
 from repro.specs.claim import UNSCALED
 
 BADGES: dict[str, tuple[Tone, str]] = {
-    "CONFIRMED": ("good", "check"),
-    "CONTRADICTED": ("bad", "cross"),
-    "INCONCLUSIVE": ("plain", "question"),
-    "TRIVIAL": ("warn", "almost"),
-    "NOT-TESTED": ("warn", "barred"),
-    "VALID": ("good", "check"),
-    "INVALID": ("bad", "alarm"),
-    "INCOMPLETE": ("plain", "part"),
-    "STALE": ("plain", "clock"),
-    "NOT-COMPARABLE": ("plain", "unequal"),
-    "COMPATIBLE": ("good", "check"),
-    "LARGER": ("warn", "unequal"),
-    "SMALLER": ("warn", "unequal"),
-    "OPPOSITE": ("bad", "cross"),
-    "NOT-CHECKABLE": ("plain", "none"),
+    Conclusion.CONFIRMED: ("good", "check"),
+    Conclusion.CONTRADICTED: ("bad", "cross"),
+    Conclusion.INCONCLUSIVE: ("plain", "question"),
+    Conclusion.TRIVIAL: ("warn", "almost"),
+    Conclusion.NOT_TESTED: ("warn", "barred"),
+    Validity.VALID: ("good", "check"),
+    Validity.INVALID: ("bad", "alarm"),
+    Validity.INCOMPLETE: ("plain", "part"),
+    Validity.STALE: ("plain", "clock"),
+    Validity.NOT_COMPARABLE: ("plain", "unequal"),
+    Agreement.COMPATIBLE: ("good", "check"),
+    Agreement.LARGER: ("warn", "unequal"),
+    Agreement.SMALLER: ("warn", "unequal"),
+    Agreement.OPPOSITE: ("bad", "cross"),
+    Agreement.NOT_CHECKABLE: ("plain", "none"),
     "passed": ("good", "check"),
     "flagged": ("warn", "alarm"),
     "failed": ("bad", "cross"),
     "missing": ("plain", "part"),
 }
-
-
 """Tone and icon of conclusions, of validity, of agreement with a paper, and of controls."""
 
 
@@ -78,11 +77,11 @@ FAMILIES = {
 
 
 AGREEMENTS = {
-    "COMPATIBLE": "compatible",
-    "LARGER": "larger than printed",
-    "SMALLER": "smaller than printed",
-    "OPPOSITE": "opposite to what is printed",
-    "NOT-CHECKABLE": "not checkable",
+    Agreement.COMPATIBLE: "compatible",
+    Agreement.LARGER: "larger than printed",
+    Agreement.SMALLER: "smaller than printed",
+    Agreement.OPPOSITE: "opposite to what is printed",
+    Agreement.NOT_CHECKABLE: "not checkable",
 }
 
 
@@ -172,7 +171,7 @@ def agreement(document: Document) -> Badge:
     """Whether our number agrees with the paper's, or why that cannot be told."""
     word = document.verdict.agreement
     text = AGREEMENTS[word]
-    if word == "NOT-CHECKABLE" and document.scale.name not in ("paper", UNSCALED):
+    if word == Agreement.NOT_CHECKABLE and document.scale.name not in ("paper", UNSCALED):
         text += ": this is not the paper's scale"
     return Badge(text, *BADGES[word])
 
@@ -191,10 +190,10 @@ def at_scale(scale: str) -> str:
 def short_word(document: Document) -> Badge:
     """One word for a table of many verdicts: the conclusion, or why there is none."""
     verdict = document.verdict
-    if verdict.conclusion is None or verdict.validity != "VALID":
+    if verdict.conclusion is None or verdict.validity != Validity.VALID:
         return badge(verdict.validity)
     found = badge(verdict.conclusion)
-    doubtful = verdict.conclusion == "CONFIRMED" and reason.is_doubtful(document)
+    doubtful = verdict.conclusion == Conclusion.CONFIRMED and reason.is_doubtful(document)
     return Badge(found.word, "warn", found.icon) if doubtful else found
 
 

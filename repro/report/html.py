@@ -65,7 +65,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 def _shown(value: Any) -> Any:
     """Text for a reader: numbers keep their units and signs, and code is set as code."""
-    if type(value) is not str:
+    if isinstance(value, Markup) or not isinstance(value, str):
         return value
     parts = _CODE.split(value)
     shown = [

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from pydantic import TypeAdapter, ValidationError
 
 from repro import kept
+from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.files import read_bytes
 from repro.judging import reason
 from repro.judging.document import Document, Result, SourcePart
@@ -33,12 +34,12 @@ DAYS = 14
 """The strip of a claim has so many days, the last one that of the newest verdict."""
 
 
-AGREES = {
-    "COMPATIBLE": "compatible with the paper",
-    "LARGER": "larger than in the paper",
-    "SMALLER": "smaller than in the paper",
-    "OPPOSITE": "opposite to the paper",
-    "NOT-CHECKABLE": "not checkable against the paper",
+AGREES: dict[str, str] = {
+    Agreement.COMPATIBLE: "compatible with the paper",
+    Agreement.LARGER: "larger than in the paper",
+    Agreement.SMALLER: "smaller than in the paper",
+    Agreement.OPPOSITE: "opposite to the paper",
+    Agreement.NOT_CHECKABLE: "not checkable against the paper",
 }
 
 
@@ -96,7 +97,7 @@ def line(document: Document, link: str = "") -> Line:
         cited=fmt.clean(printed.citation) if printed else "",
         folder=fmt.clean(PurePosixPath(claim.file).parent.as_posix()),
         verdict=badges.short_word(document),
-        expected=fmt.clean(verdict.expected) or "CONFIRMED",
+        expected=fmt.clean(verdict.expected) or Conclusion.CONFIRMED,
         as_expected=verdict.as_expected,
         number=number,
         interval=interval,
@@ -124,7 +125,7 @@ def _number(document: Document) -> tuple[str, str, str]:
     """
     decisive, word = lookups.decisive(document), document.verdict.conclusion
     alike = [each for each in decisive if each.conclusion == word]
-    against = [each for each in decisive if each.conclusion == "CONTRADICTED"]
+    against = [each for each in decisive if each.conclusion == Conclusion.CONTRADICTED]
     result = next(iter(alike or against or decisive), None)
     if result is None or result.effect is None:
         return "", "", ""
@@ -141,7 +142,8 @@ def _number(document: Document) -> tuple[str, str, str]:
 
 def _chance_of(document: Document) -> float:
     """Of a false CONFIRMED: all decisive tests have to confirm."""
-    concluded = document.verdict.conclusion is not None and document.verdict.validity == "VALID"
+    verdict = document.verdict
+    concluded = verdict.conclusion is not None and verdict.validity == Validity.VALID
     if not concluded or document.family is not None:
         return 0.0
     return max(map(_level, lookups.decisive(document)), default=0.0)
@@ -264,7 +266,7 @@ class VerdictList:
 
     def remarks(self, row: Line) -> tuple[str, ...]:
         """What is to be said of a line beside its verdict, each once, and nothing that all have."""
-        agreement = row.agreement != "NOT-CHECKABLE" and not self.same_agreement
+        agreement = row.agreement != Agreement.NOT_CHECKABLE and not self.same_agreement
         return (
             *([] if row.scale == self.scale else [f"{row.scale} scale"]),
             *([] if row.as_expected else [f"{row.expected} was expected"]),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
 
+from repro.expectations.verdict_words import Conclusion, Validity
 from repro.judging.document import Document, Result, VerdictPart
 from repro.report import badges, lookups
 from repro.report.flips import flip, is_unexpected_flip
@@ -41,8 +42,8 @@ def junit(document: Document) -> str:
         ("verdict of the claim", message, failure),
         *(_expectation(document, result) for result in lookups.decisive(document)),
     ]
-    if verdict.validity != "VALID":
-        kind = "error" if verdict.validity == "INVALID" else "failure"
+    if verdict.validity != Validity.VALID:
+        kind = "error" if verdict.validity == Validity.INVALID else "failure"
         why = f"{verdict.validity}: {verdict.validity_reason}"
         cases = [(name, said, (kind, verdict.validity, why)) for name, said, _ in cases]
     return _text(place, [*_flip(document), *cases])
@@ -103,7 +104,7 @@ def _compared(verdict: VerdictPart, part: VerdictPart | Result) -> tuple[str, st
 
 
 def _expected(verdict: VerdictPart) -> str:
-    return verdict.expected or "CONFIRMED"
+    return verdict.expected or Conclusion.CONFIRMED
 
 
 def _expectation(document: Document, result: Result) -> Case:
@@ -118,6 +119,6 @@ def _expectation(document: Document, result: Result) -> Case:
     outcome = None
     if not verdict.as_expected and found != _expected(verdict):
         outcome = ("failure", found, message)
-    elif verdict.as_expected and found not in (_expected(verdict), "CONFIRMED"):
+    elif verdict.as_expected and found not in (_expected(verdict), Conclusion.CONFIRMED):
         outcome = ("skipped", found, f"the claim is as expected; {message}")
     return name, " ".join(facts), outcome

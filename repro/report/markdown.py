@@ -111,14 +111,11 @@ def _annotation(document: Document) -> list[str]:
 def _line(level: str, title: str, text: str, file: str = "") -> str:
     """One workflow command; what a claim holds begins no other, and no property of this one."""
     properties = {"file": file, "line": "1"} if file else {}
-    shown = [f"{name}={_property(each)}" for name, each in (*properties.items(), ("title", title))]
+    named = (*properties.items(), ("title", title))
+    shown = [f"{key}={_data(each).replace(':', '%3A').replace(',', '%2C')}" for key, each in named]
     return f"::{level} {','.join(shown)}::{_data(text)}"
 
 
 def _data(text: str) -> str:
     """On one line; of what is left only the percent sign means something."""
     return printable(fmt.clean(text)).replace("%", "%25")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

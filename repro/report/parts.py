@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from repro.expectations.base import pair
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import Document, Result
 from repro.judging.reason import DECIDED, Lean, leaning
 from repro.report import badges, lookups
@@ -21,13 +22,14 @@ MANY = 4
 """Arms of a part that a row names; more are counted."""
 
 WORDS = {
-    "CONFIRMED": "confirmed",
-    "CONTRADICTED": "contradicted",
-    "INCONCLUSIVE": "not decided",
-    "TRIVIAL": "real, but trivial",
-    "NOT-TESTED": "not tested",
+    Conclusion.CONTRADICTED: "contradicted",
+    Conclusion.NOT_TESTED: "not tested",
+    Conclusion.TRIVIAL: "real, but trivial",
+    Conclusion.INCONCLUSIVE: "not decided",
     None: "no conclusion",
+    Conclusion.CONFIRMED: "confirmed",
 }
+"""In the order in which parts stand, where they are many."""
 
 LEANS: dict[Lean, str] = {
     "to": "leans to the claim",
@@ -61,8 +63,8 @@ Alike = tuple[Result, ...]
 
 def _split(document: Document) -> tuple[list[Alike], list[Alike]]:
     every = _merged(document)
-    order = ("CONTRADICTED", "NOT-TESTED", "TRIVIAL", "INCONCLUSIVE", None, "CONFIRMED")
     if len(every) > SHOWN:
+        order = list(WORDS)
         every = sorted(every, key=lambda alike: order.index(alike[0].conclusion))
     return every[:SHOWN], every[SHOWN:]
 
@@ -150,11 +152,11 @@ def _remark(result: Result) -> str:
     """Which way it leans, what it rests on, or how strong it is."""
     if result.conclusion is None:
         return ""
-    if result.conclusion == "INCONCLUSIVE":
+    if result.conclusion == Conclusion.INCONCLUSIVE:
         return LEANS[leaning(result)]
     if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
         return "leaving out one seed changes it"
-    of_claim = result.conclusion == "CONFIRMED" or result.test.endswith("two-sided")
+    of_claim = result.conclusion == Conclusion.CONFIRMED or result.test.endswith("two-sided")
     p = result.p if of_claim else result.p_against
     if result.conclusion in DECIDED and p is not None:
         return fmt.p_value(p)

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from repro.expectations.verdict_words import Validity
 from repro.judging import reason
 from repro.judging.document import AuthorPart, Document, SourcePart, VerdictPart
 from repro.report import badges
@@ -41,8 +42,8 @@ def view(document: Document) -> ReportView:
         flip=flip(d),
         verdict=verdict,
         sentence=reason.sentence(d),
-        cure=next_step(d).text if d.verdict.validity != "VALID" else "",
-        parts=parts(d) if d.verdict.validity == "VALID" else None,
+        cure=next_step(d).text if d.verdict.validity != Validity.VALID else "",
+        parts=parts(d) if d.verdict.validity == Validity.VALID else None,
         chips=_chips(d),
         notice=_notice(d),
         changes=changes(d),
@@ -140,7 +141,7 @@ def _chips(document: Document) -> tuple[Chip, ...]:
     """Validity, agreement, controls that did not pass, flags, and what else to know, each once."""
     verdict = document.verdict
     chips = []
-    if verdict.validity == "VALID":
+    if verdict.validity == Validity.VALID:
         checked = badges.checked(document).rstrip(".")
         chips.append(Chip("Validity", Badge(f"valid, {checked}", "good", "check")))
         if isinstance(document.claim.source, SourcePart):

@@ -19,6 +19,7 @@ from repro.consent import Consent, Module, require_code
 from repro.drafting.claim_text import Better, MeanLimit
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
 from repro.errors import ClaimError, DataError, ReproError
+from repro.expectations.verdict_words import Validity
 from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
@@ -380,7 +381,7 @@ def stopping(document: Document, level: MeanLimit) -> str:
     from repro.stats import optional_stopping as simulated
     from repro.stats.anytime import one_sided_e_value
 
-    judged = document.verdict.validity == "VALID" and document.results
+    judged = document.verdict.validity == Validity.VALID and document.results
     if not judged or not document.arms[0].summaries:
         return ""
     result, summary = document.results[0], document.arms[0].summaries[0]

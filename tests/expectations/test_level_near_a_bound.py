@@ -11,6 +11,7 @@ import pytest
 
 from repro import judge
 from repro.expectations.kinds import kind_of
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import Document
 from repro.specs.claim import Claim
 from repro.stats.records import Summary
@@ -117,8 +118,8 @@ def test_null_tables_are_rarely_confirmed() -> None:
     draws = np.random.default_rng(50).binomial(50, 0.98, (40, 5)) / 50
     found = [judged(of, row) for row in draws.tolist()]
     words = [each.verdict.conclusion for each in found]
-    assert words.count("CONFIRMED") <= 5
-    assert words.count("CONTRADICTED") <= 5
+    assert words.count(Conclusion.CONFIRMED) <= 5
+    assert words.count(Conclusion.CONTRADICTED) <= 5
     assert not any(LEVEL in flags(each) for each in found)
 
 

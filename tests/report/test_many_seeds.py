@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.document_parts import Analysis, Choice
 from repro.report.blocks import DotRow
 from repro.report.figures.canvas import axis
@@ -24,7 +25,7 @@ def analysis(choice: Choice, effect: float | None, *, declared: bool = False) ->
         low=None,
         high=None,
         p=None,
-        conclusion="CONFIRMED",
+        conclusion=Conclusion.CONFIRMED,
         declared=declared,
     )
 

@@ -117,19 +117,17 @@ def ticks(
     on: Axis, size: float, *, upright: bool = False, percent: bool = False, whole: bool = False
 ) -> list[tuple[float, str]]:
     """Round values with their labels, as many as stand apart; ``percent`` is for shares."""
+    times, unit = (100, "%") if percent else (1, "")
     for most in (6, 5, 4, 3, 2):
         values = [v for v in _round_values(on, most) if on.low <= v <= on.high]
         values = [v for v in values if not whole or v == round(v)]
-        labels = [(v, _percent(v, values) if percent else _tick_label(v, values)) for v in values]
+        scaled = [times * v for v in values]
+        labels = [(v, f"{_tick_label(times * v, scaled)}{unit}") for v in values]
         if values and _apart(on, labels, size, upright=upright):
             return labels
     middle = math.sqrt(on.low * on.high) if on.scale == "log" else (on.low + on.high) / 2
     middle = round(middle) if whole else middle
     return [(middle, fmt.share(middle) if percent else fmt.significant(middle))]
-
-
-def _percent(value: float, values: Sequence[float]) -> str:
-    return f"{_tick_label(100 * value, [100 * v for v in values])}%"
 
 
 def _round_values(on: Axis, most: int) -> list[float]:

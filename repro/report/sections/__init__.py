@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from repro.expectations.verdict_words import Conclusion, Validity
 from repro.judging.document import Document, MeasurementPart, SummaryPart
 from repro.report import lookups
 from repro.report.blocks import (
@@ -34,17 +35,21 @@ from repro.report.sections.statements import (
 )
 from repro.schema import numbers as fmt
 
-SETTLES = {"INCONCLUSIVE": "What would settle it", "NOT-TESTED": "What it needs"}
+SETTLES: dict[str, str] = {
+    Conclusion.INCONCLUSIVE: "What would settle it",
+    Conclusion.NOT_TESTED: "What it needs",
+}
 
 
 def sections(document: Document) -> tuple[Section, ...]:
     """What waits in folds, in the order of reading."""
     d = document
+    more = other_parts(d)
     others = tuple(Step(step.text, step.command or "") for step in d.changes[1:])
     made = (
         ("steps", "What else would change it", others),
         ("numbers", "The values", _numbers(d)),
-        ("expectations", "The parts, one by one", _expectations(d)),
+        ("expectations", "The parts, one by one", (*([more] if more else ()), *expectations(d))),
         ("robustness", _robustness_title(d), (*robustness(d), *all_analyses(d))),
         ("looks", looks_title(d), (*watching(d), *all_looks(d))),
         ("published", "The paper's numbers and ours", published(d)),
@@ -66,11 +71,6 @@ def sections(document: Document) -> tuple[Section, ...]:
     return tuple(section for section in folded if section.blocks)
 
 
-def _expectations(document: Document) -> tuple[Block, ...]:
-    more = other_parts(document)
-    return (*([] if more is None else [more]), *expectations(document))
-
-
 def main_figures(document: Document) -> tuple[Figure | Paragraph, ...]:
     """Every seed a dot, or every task, and then the figure that matters for the kind."""
     points = any(result.points for result in lookups.decisive(document))
@@ -90,7 +90,7 @@ def next_step(document: Document) -> Step:
 def changes(document: Document) -> Section | None:
     """One thing that would settle the claim, or make its evidence usable, with its command."""
     step = next_step(document)
-    if document.verdict.validity != "VALID":  # its text is in the box
+    if document.verdict.validity != Validity.VALID:  # its text is in the box
         return Section("changes", "What to do", (Step("", step.command),)) if step.command else None
     title = SETTLES.get(document.verdict.conclusion or "", "What would test it further")
     return Section("changes", title, (step,)) if step.text else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import Document, Result
 from repro.judging.document_parts import Analysis, Choice, Robustness
 from repro.report import badges, lookups
@@ -161,7 +162,7 @@ def agreement_of_analyses(part: Robustness) -> str:
 
 def _called(analysis: Analysis, declared: Analysis) -> str:
     """Its name; a seed is named only where one less would cost a claim its confirmation."""
-    named = declared.conclusion == "CONFIRMED" or not analysis.conclusion
+    named = declared.conclusion == Conclusion.CONFIRMED or not analysis.conclusion
     if analysis.choice in LEFT_OUT and not named:
         return f"one {analysis.choice} left out"
     return analysis.name
@@ -301,7 +302,7 @@ def _left_out_text(result: Result, arm: str) -> str:
             said.append(f"cannot be tested {times} of {len(items)} times{reason}")
             continue
         text = f"{word} {times} of {len(items)} times"
-        if word != result.conclusion and result.conclusion == "CONFIRMED":
+        if word != result.conclusion and result.conclusion == Conclusion.CONFIRMED:
             numbers = ", ".join(str(i.replicate) for i in items if i.conclusion == word)
             text += f" (without seed {numbers})"
         said.append(text)

@@ -126,20 +126,16 @@ def _rows(results: Results, path: Path, part: bytes, first: bytes) -> list[Row]:
     try:
         text = part.decode("utf-8-sig")
         if results.pattern is not None:
-            return _rows_with(text, results.pattern)
+            with PatternRows(results.pattern) as search:
+                for line in text.splitlines():
+                    search(line)
+                return search.rows
         return rows_in(text, results.form, appended=part is not first)  # type: ignore[arg-type]
     except UnicodeDecodeError as error:
         raise refused(str(path), "cannot be read: no UTF-8", "the results of the run") from error
     except ValueError as error:
         mistake = f"cannot be read as {results.form}: {error}"
         raise refused(str(path), mistake, "numbers by name") from error
-
-
-def _rows_with(text: str, pattern: str) -> list[Row]:
-    with PatternRows(pattern) as search:
-        for line in text.splitlines():
-            search(line)
-        return search.rows
 
 
 def _content(path: Path, out: str) -> bytes:
