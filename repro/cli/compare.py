@@ -213,7 +213,7 @@ class Comparing:
 
         if not 8 <= len(self.why or "the default") <= 600:
             advice = "to do: give the reason in 8 to 600 characters"
-            raise ClaimError(f"--why '{self.why[:40]}' is no reason\n  {advice}")
+            raise ClaimError(f"--why '{self.why[:40]}' is too short or too long\n  {advice}")
         same = ("better", "by", "baseline", "against", "within", "why", "alpha", "paired")
         level = level_of(self.at_most, self.at_least, self.sd, self.why)
         return {"level": level, **{name: getattr(self, name) for name in same}}

@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 Better = Literal["lower", "higher"]
 
+LABEL, CUT = 40, "..."
+"""Characters of a label, and what stands for those that are cut."""
+
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _WORDS_OF_YAML = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
@@ -199,3 +202,20 @@ def _value(value: Any, *, quote: bool = False) -> str:
         plain = _PLAIN.fullmatch(value) and value.casefold() not in _WORDS_OF_YAML
         return value if plain and not quote else json.dumps(value, ensure_ascii=False)
     return json.dumps(value)
+
+
+def labels_of(names: Mapping[str, str]) -> dict[str, str]:
+    """What a report calls each arm: of long labels both ends, where that tells them apart.
+
+    ``names`` are those of the arms by their labels.
+    """
+    end = (LABEL - len(CUT)) // 2
+    shown = {
+        label: label if len(label) <= LABEL else f"{label[:end]}{CUT}{label[-end:]}"
+        for label in names
+    }
+    for label, name in names.items():
+        if sum(each == shown[label] for each in shown.values()) > 1:
+            number = f" ({[*names].index(label) + 1})"
+            shown[label] = f"{name[: LABEL - len(number)]}{number}"
+    return shown

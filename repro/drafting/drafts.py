@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from repro.drafting.claim_text import Better, Draft, MeanLimit, claim_text
+from repro.drafting.claim_text import Better, Draft, MeanLimit, claim_text, labels_of
 from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.results.forms import named, refused
@@ -29,7 +29,6 @@ from repro.schema.numbers import number_of
 BASELINES = ("baseline", "control", "plain", "vanilla", "default", "reference", "base", "none")
 """Words in the name of the arm that others are compared with, the surest first."""
 
-LABEL, CUT = 40, "..."
 LEAST_SEEDS = 3
 """No fewer per arm are accepted for a difference of means."""
 
@@ -118,8 +117,8 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
         if not readable:
             alone = together or len(others) == 1
             stem = name_of(results.path.resolve().stem, before="results") if alone else name
-            own = {asked.out / f"{each}.claim.yaml" for each in pairs}
-            if alone and _readers(asked.out / f"{stem}{COPY}") - own:
+            written = {asked.out / f"{each}.claim.yaml" for each in pairs}
+            if alone and _readers(asked.out / f"{stem}{COPY}") - written:
                 stem = name
             file = f"{stem}{COPY}"
             drafts.tables[file] = text = _tidy_text(results, shown, names, measurement)
@@ -204,7 +203,7 @@ def _draft(
 
 
 def _one_sided_alpha(asked: float | None) -> float:
-    """Half of a level, for tests of tasks, which have one side: as of others that have two."""
+    """Half of a level: tests over tasks have one side, and those of seeds two."""
     return (0.05 if asked is None else asked) / 2
 
 
@@ -219,23 +218,6 @@ def _title(results: FoundResults, asked: DraftOptions, labels: Sequence[str]) ->
         return f"{labels[0]} and {labels[1]} differ in {results.called}"
     over = f" over {number_of(len(results.tasks), 'task')}" if results.tasks else ""
     return f"{labels[0]} has a {asked.better} {results.called} than {labels[1]}{over}"
-
-
-def labels_of(names: Mapping[str, str]) -> dict[str, str]:
-    """What a report calls each arm: of long labels both ends, where that tells them apart.
-
-    ``names`` are those of the arms by their labels.
-    """
-    end = (LABEL - len(CUT)) // 2
-    shown = {
-        label: label if len(label) <= LABEL else f"{label[:end]}{CUT}{label[-end:]}"
-        for label in names
-    }
-    for label, name in names.items():
-        if sum(each == shown[label] for each in shown.values()) > 1:
-            number = f" ({[*names].index(label) + 1})"
-            shown[label] = f"{name[: LABEL - len(number)]}{number}"
-    return shown
 
 
 def _with_enough(results: FoundResults) -> FoundResults:
@@ -355,7 +337,7 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
 
 
 def _test_of_items(results: FoundResults, pair: Sequence[str]) -> Literal["", "t", "crossed"]:
-    """Of single runs it is about these models, of enough about any seeds."""
+    """By the trained models themselves; with enough runs of each by any seeds."""
     if not results.items:
         return ""
     return "crossed" if min(len(results.runs[arm]) for arm in pair) >= LEAST_SEEDS else "t"
@@ -509,5 +491,5 @@ def _copied(file: Path, new: str, claims: Collection[Path]) -> bool:
 
 
 def _readers(file: Path) -> set[Path]:
-    """The claims beside a table that name it."""
+    """The claims that name a table, in its folder."""
     return {each for each in file.parent.glob("*.claim.yaml") if file.name in _text(each)}

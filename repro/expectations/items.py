@@ -135,7 +135,7 @@ class ItemsKind(DifferenceKind):
     def other_tests(
         self, declared: Difference, n: Sequence[int], *, paired: bool
     ) -> tuple[base.OtherTest[Difference], ...]:
-        """McNemar's of one run of each; of several, both what is said of them and of any."""
+        """McNemar's of one run of each; of several, both what is said of these and of any runs."""
         others = ("mcnemar",) if max(n) == 1 else ("crossed",) if min(n) >= base.LEAST_SEEDS else ()
         found = []
         for test in ("t", *others):

@@ -93,7 +93,7 @@ def digits_of_effect(
 
 
 def _hides_a_limit(result: TestResult, unit: float, digits: int) -> bool:
-    """Whether an end of the interval would be shown on a limit beside which it lies."""
+    """Whether an end of the interval would be shown on a limit that it excludes."""
     limits = {0.0, *(each for each in (result.low, result.high) if each is not None)}
     ends = () if result.interval is None else (result.interval.low, result.interval.high)
     return any(

@@ -78,8 +78,7 @@ class FoundResults:
     ``imports`` are those of the arms, where a claim may declare them; ``table`` is the name of a
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
-    the task, where the runs are of several, and ``each`` what one run is by what was read.
-    ``items`` are the rows of items, of which the runs are means.
+    several tasks, ``each`` what one run is by what was read; runs are means of the ``items``.
     """
 
     path: Path
@@ -150,10 +149,10 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     """The results in forms, by paths below ``base``."""
     told = FilesRead()
     found = _found(forms, base, path, told)
-    key, only = "", ""
-    hints = with_folds(path, [run for _, run in found], hints)
+    runs = [run for _, run in found]
+    hints = with_folds(path, runs, hints)
+    key, only = field_of_task(path, runs, hints) if hints.task else ("", "")
     if hints.task:
-        key, only = field_of_task(path, [run for _, run in found], hints)
         found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]
         hints = replace(hints, task_field="")
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))

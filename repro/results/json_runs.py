@@ -409,7 +409,7 @@ def _of_helm(document: list[Any]) -> list[Row] | None:
 def instances_of_helm(text: str) -> Iterator[tuple[str, Row]]:
     """The numbers of each instance that is not perturbed; of one that was tried again, the means.
 
-    Of the split `test` alone, where there is one. ValueError for anything else than HELM writes.
+    Only the split `test` counts, where there is one. ValueError for what HELM does not write.
     """
     found: dict[str, list[Row]] = {}
     document = json_value(text)

@@ -78,11 +78,11 @@ class LmEval(Importer):
                 yield FoundRun(f"{place}, task {task}", every, [row], when=when)
 
     def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
-        """The lines of each file of samples, those beside results and of their date alone."""
+        """The lines of each file of samples; next to results, of their date alone."""
         for path, said, _ in matching(root, self.path, self.seed):
             date = path.stem.partition("_")[2]
-            beside = (each for each in path.parent.glob(ALL_SAMPLES) if date in each.name)
-            for file in [path] if SAMPLES.fullmatch(path.name) else sorted(beside):
+            dated = (each for each in path.parent.glob(ALL_SAMPLES) if date in each.name)
+            for file in [path] if SAMPLES.fullmatch(path.name) else sorted(dated):
                 place, named = file.relative_to(root), SAMPLES.fullmatch(file.name)
                 folder = place.parent.as_posix()
                 of_file = {"folder": folder, "model_name": place.parent.name, **said}

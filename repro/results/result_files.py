@@ -126,7 +126,7 @@ class Files(Stepped):
                 yield FoundRun(f"{name}{each.where}", fields, each.rows, ended or each.state)
 
     def items(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
-        """The instances of HELM, by `instance_id`; they lie beside the numbers of each run."""
+        """The instances of HELM, by `instance_id`; they lie in the folder of each run."""
         if self.fields != HELM_SPEC:
             return
         for path, said, empty in matching(root, self.path, self.seed, beside=self.fields):

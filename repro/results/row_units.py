@@ -121,7 +121,7 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
 def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
     """The hints, in which a unit that is a task is the task, too: its folds are averaged.
 
-    ClaimError where folds of several data sets are named as runs: fold 1 of each is no run.
+    ClaimError where folds of several data sets are named as runs: fold 1 of each is not a run.
     """
     if hints.unit and not hints.task_field and role_of(hints.unit) == "task":
         return replace(hints, task_field=hints.unit)
@@ -132,7 +132,7 @@ def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
         if role_of(key) == "task" and len({str(run.fields.get(key)) for run in runs}) > 1
     ]
     if folds and tasks and not (hints.task or hints.task_field):
-        mistake = f"the rows are of several data sets, by '{tasks[0]}', each with its own folds"
+        mistake = f"the rows are of several data sets, by '{tasks[0]}', each with folds"
         advice = f"--unit {tasks[0]} averages the folds of each; or name one, as in --task NAME"
         raise refused(path, mistake, "one number for each data set", advice)
     return hints

@@ -151,7 +151,10 @@ def told(found: Noise) -> Iterator[str]:
         f"seeds per side ({_count(few)} to {_count(many)}, for the scatter is known no better)"
     )
     why = f"{floor.runs} runs of the baseline"
+    pairs = math.sqrt(2) * floor.sd
     yield f'  for a claim: planned_sd: {{{found.measure}: {{sd: {floor.sd:.4g}, why: "{why}"}}}}'
+    less = "less where pairs share luck"
+    yield f"  for `design: paired`: sd_of_differences: {pairs:.4g} there, {less}"
     if found.loop is not None:
         yield from _told_of_loop(found.loop, floor)
 
