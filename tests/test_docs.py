@@ -168,7 +168,7 @@ def verified(claim: str, table: str, folder: Path) -> subprocess.CompletedProces
 def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
     """Claim and table, as they stand, give a verdict; nothing is trained."""
     text = path.read_text(encoding="utf-8")
-    (claim,), (table,) = examples("yaml", text), examples("csv", text)
+    (claim, *_), (table,) = examples("yaml", text), examples("csv", text)
     for name in ("mixup.claim.yaml", "mixup.csv"):
         assert path.stem == "judge-your-results" or f"`{name}`" in text
     done = verified(claim, table, tmp_path)
@@ -176,6 +176,16 @@ def test_a_csv_gives_a_verdict(path: Path, tmp_path: Path) -> None:
     assert done.stdout.startswith("mixup: VALID, CONFIRMED")
     assert (tmp_path / "reports" / "mixup" / "declared" / "report.html").is_file()
     assert "0.73 lower than without mixup" in done.stdout
+
+
+def test_a_run_is_held_against_what_a_paper_prints(tmp_path: Path) -> None:
+    """The claim of the page gives a verdict on one run: outside of what five printed ones say."""
+    _, claim = examples("yaml", page("how-to/judge-your-results"))
+    (tmp_path / "mine.csv").write_text("arm,seed,measurement,value\nours,0,error,5.90\n")
+    (tmp_path / "claim.yaml").write_text(claim, encoding="utf-8")
+    with chdir(tmp_path):
+        done = repro("verify", "claim.yaml")
+    assert done.stdout.startswith("within_the_paper: VALID, CONTRADICTED"), done.stderr
 
 
 def test_the_readme_prints_what_its_first_command_does(capsys: pytest.CaptureFixture[str]) -> None:

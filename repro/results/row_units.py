@@ -114,7 +114,7 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
         return f"--unit {rows.task} averages them in each {rows.task}, and these are compared"
     return (
         "--unit FIELD names the field of the run, over which they are averaged; "
-        f"{_as_seed(key, values)} says that each is a run of its own"
+        f"{_as_seed(key, values)} says that each is a run"
     )
 
 
