@@ -154,13 +154,12 @@ def _remark(result: Result) -> str:
         return ""
     if result.conclusion == Conclusion.INCONCLUSIVE:
         return LEANS[leaning(result)]
-    if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
-        return "leaving out one seed changes it"
     of_claim = result.conclusion == Conclusion.CONFIRMED or result.test.endswith("two-sided")
     p = result.p if of_claim else result.p_against
-    if result.conclusion in DECIDED and p is not None:
-        return fmt.p_value(p)
-    return ""
+    said = [] if p is None or result.conclusion not in DECIDED else [fmt.p_value(p)]
+    if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
+        said.append("leaving out one seed changes it")
+    return "; ".join(said)
 
 
 def _unit(document: Document, result: Result) -> tuple[object, str]:

@@ -66,7 +66,8 @@ def measure_of(
             others = len(names) - 1
             return having[0], f"the number '{having[0]}' ({others} more: --measure)"
     mistake = f"several numbers may be meant: {', '.join(names[:20])}"
-    raise refused(path, mistake, "one", f"name it, as in --measure {names[0]}")
+    first = next((name for name in names if role_of(name) == "measure"), names[0])
+    raise refused(path, mistake, "one", f"name it, as in --measure {first}")
 
 
 PARTS = UNCOMPARED | {"task", "arm"}
