@@ -43,6 +43,7 @@ TESTS = {
         "tests/evidence",
         "tests/drafting",
         "tests/extension/test_reader.py",
+        "tests/cli/test_noise.py",
     ),
 }
 """Wing -> the tests that mirror it."""

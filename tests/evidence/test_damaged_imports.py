@@ -253,6 +253,10 @@ def test_runs_of_trackio_that_are_known_by_name(tmp_path: Path) -> None:
         claim(tmp_path, "{from: trackio, path: p.db, where: {group: mixup}}", "val_error")
     )
     assert found["mixup"] == {1: 1.0, 2: 2.0}
+    with closing(sqlite3.connect(tmp_path / "p.db")) as db, db:
+        db.execute("UPDATE configs SET config = replace(config, '2', '1')")
+    said = refused(tmp_path / "a.claim.yaml")
+    assert "two runs have seed 1: run r1 and run r2" in said
 
 
 def test_a_registered_model_is_no_run(tmp_path: Path) -> None:
