@@ -154,10 +154,8 @@ class Measurement:
 
 def reaches(functions: Iterable[str], function: str) -> bool:
     """Whether a test that reaches these functions reaches this one."""
-    for inside, starter in APART.items():
-        if function.startswith(inside):
-            return any(one.startswith(starter) for one in functions)
-    return function in functions
+    starters = [starter for inside, starter in APART.items() if function.startswith(inside)]
+    return any(one == function or one.startswith(tuple(starters)) for one in functions)
 
 
 def run(item: pytest.Item) -> bool:
