@@ -300,6 +300,15 @@ def test_trackers_are_read(name: str, source: str, count: str) -> None:
     assert {arm.source.importer.from_ for arm in claim.arms.values()} == {importer}  # type: ignore[attr-defined]
 
 
+def test_folders_of_events_with_other_names_are_told_how_to_be_named() -> None:
+    for folder in (Path("tb", "alpha"), Path("tb", "beta")):
+        folder.mkdir(parents=True)
+        (folder / "events.out.tfevents.1").touch()
+    done = repro("compare", "tb", "--better", "lower")
+    advice = "to do: name the folders of runs by arm and seed, as in mixup/seed_0\n"
+    assert done.stderr.endswith(advice)
+
+
 @pytest.mark.parametrize(
     ("name", "source"), [("wandb", "wandb-0.31.0.tar.gz"), ("p.db", "trackio-0.43.0.db.gz")]
 )

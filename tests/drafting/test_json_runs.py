@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from repro.report.write import read_document
+from repro.results.json_runs import runs_in_json
 from tests.commands import repro
 from tests.drafting.test_compare import EFFECT, MIXUP, PLAIN, VALUES
 
@@ -96,6 +97,12 @@ def test_a_list_that_names_no_arm_says_what_it_has() -> None:
     Path("results.json").write_text(json.dumps([{"seed": s, "error": v} for _, s, v in VALUES]))
     done = repro("compare", "results.json", "--better", "lower")
     assert (done.returncode, "tells the arms apart" in done.stderr) == (2, True)
+
+
+def test_runs_are_numbered_from_1() -> None:
+    Path("results.json").write_text(json.dumps(ROWS))
+    _, runs = runs_in_json(Path("results.json"))
+    assert [run.place for run in runs] == [f"run {n}" for n in range(1, len(ROWS) + 1)]
 
 
 def test_columns_of_a_series_are_no_arms() -> None:

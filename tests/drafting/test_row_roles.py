@@ -440,6 +440,7 @@ def test_texts_in_a_column_without_a_name_are_not_lost() -> None:
     Path("results.csv").write_text("\n".join([head, *(f"set{row}" for row in rows)]))
     said = refusal(compared("results.csv"))
     assert "no seeds are named, and 'unnamed' is the same in every arm: set0, set1" in said
+    assert "or --unit FIELD for the field of the run whose evaluations these are; or leave" in said
     said = refusal(compared("results.csv", "--task-field", "unnamed", "--baseline", "base"))
     assert ONE_EACH in said
 

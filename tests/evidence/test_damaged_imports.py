@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sqlite3
 import struct
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from repro.results import reader
+from repro.results.inside import DEPTH, scalars
 from repro.results.inside.events import crc32c, masked
 from tests.evidence.test_imports import (
     claim,
@@ -83,14 +85,14 @@ def test_a_database_that_never_stands_still(
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
 @pytest.mark.parametrize(
-    ("archive", "names", "where", "number"),
+    ("archive", "names", "where", "number", "writer"),
     [
-        ("tensorboard-2.21.0", "*tfevents*", BOARD, "val/error"),
-        ("wandb-0.31.0", "run-*.wandb", "{from: wandb, path: wandb}", "val.error"),
+        ("tensorboard-2.21.0", "*tfevents*", BOARD, "val/error", "TensorBoard's writer"),
+        ("wandb-0.31.0", "run-*.wandb", "{from: wandb, path: wandb}", "val.error", "wandb"),
     ],
 )
 def test_one_flipped_bit_is_found(
-    tmp_path: Path, archive: str, names: str, where: str, number: str, share: float
+    tmp_path: Path, archive: str, names: str, where: str, number: str, writer: str, share: float
 ) -> None:
     """Neither a wrong value nor an end that was cut off."""
     unpacked(tmp_path, f"{archive}.tar.gz")
@@ -100,7 +102,7 @@ def test_one_flipped_bit_is_found(
         file.write_bytes(content)
     said = refused(claim(tmp_path, where, number, more=", reduce: last"))
     assert "is damaged: the record at byte" in said
-    assert "has another checksum" in said
+    assert f"has another checksum\n  expected: the file as {writer} left it\n" in said
 
 
 def test_an_end_that_was_cut_off(tmp_path: Path) -> None:
@@ -139,15 +141,15 @@ def board(folder: Path, *contents: bytes, run: str = "1") -> Path:
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "said"),
     [
-        bytes([2 << 3, 99]),  # a whole number in the place of a float
-        bytes([2 << 3 | 1]) + bytes(8),  # eight bytes in the place of four
-        bytes([8 << 3, 5]),  # a whole number in the place of a tensor
+        (bytes([2 << 3, 99]), "a number in the place of bytes"),  # of a float
+        (bytes([2 << 3 | 1]) + bytes(8), "8 bytes in the place of a number"),  # which has four
+        (bytes([8 << 3, 5]), "a number in the place of bytes"),  # of a tensor
     ],
 )
-def test_a_number_of_another_kind(tmp_path: Path, value: bytes) -> None:
-    assert "is no file of events" in refused(board(tmp_path, event(value)))
+def test_a_number_of_another_kind(tmp_path: Path, value: bytes, said: str) -> None:
+    assert f"is no file of events: {said}" in refused(board(tmp_path, event(value)))
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -160,6 +162,11 @@ def test_a_negative_whole_number(tmp_path: Path, kind: int, place: int, *, packe
     assert found["mixup"] == {1: -2.0}
 
 
+def test_events_without_a_time_are_read(tmp_path: Path) -> None:
+    found, _ = read(board(tmp_path, scalar(0.5, time=math.nan)))
+    assert found["mixup"] == {1: 0.5}
+
+
 def nested(depth: int = 100_000) -> str:
     return '{"a":' * depth + "1" + "}" * depth
 
@@ -169,6 +176,12 @@ def test_json_that_is_nested_without_end(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "p.db")) as db, db:
         db.execute("UPDATE metrics SET metrics = ?", (nested(),))
     assert "p.db: holds what is no JSON" in refused(claim(tmp_path, TRACKIO, "val_error"))
+
+
+def test_values_below_some_depth_are_left_out() -> None:
+    names = [name for name, _ in scalars(json.loads(nested(DEPTH + 1)))]
+    assert names == [".".join("a" * (DEPTH + 1))]
+    assert not [*scalars(json.loads(nested(DEPTH + 2)))]
 
 
 def test_a_view_without_an_end_is_not_read(tmp_path: Path) -> None:
@@ -240,6 +253,10 @@ def test_runs_of_trackio_that_are_known_by_name(tmp_path: Path) -> None:
         claim(tmp_path, "{from: trackio, path: p.db, where: {group: mixup}}", "val_error")
     )
     assert found["mixup"] == {1: 1.0, 2: 2.0}
+    with closing(sqlite3.connect(tmp_path / "p.db")) as db, db:
+        db.execute("UPDATE configs SET config = replace(config, '2', '1')")
+    said = refused(tmp_path / "a.claim.yaml")
+    assert "two runs have seed 1: run r1 and run r2" in said
 
 
 def test_a_registered_model_is_no_run(tmp_path: Path) -> None:

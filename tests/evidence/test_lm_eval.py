@@ -50,6 +50,16 @@ def test_a_metric_that_is_not_there_is_a_missing_run(tmp_path: Path) -> None:
     assert lost["mixup"] == {0: "missing", 1: "missing", 2: "missing"}
 
 
+def test_a_folder_of_a_seed_without_results_is_a_missing_run(tmp_path: Path) -> None:
+    unpacked(tmp_path, FIXTURE)
+    (tmp_path / "lm_eval" / "plain" / "seed_9").mkdir()
+    path = results(tmp_path, "task: sums", path="ARM/seed_{seed}/*/*.json")
+    path.write_text(
+        path.read_text().replace("where: {task: sums}", "where: {task: sums}, seed: seed")
+    )
+    assert read(path)[1]["plain"] == {9: "missing"}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -162,13 +162,14 @@ def test_the_later_of_two_results_of_lm_eval_by_their_dates(tmp_path: Path) -> N
 
 
 def test_the_later_of_two_runs_of_wandb_by_their_times(tmp_path: Path) -> None:
-    """Wherever their folders are."""
+    """Wherever their folders are; one without a time is the first."""
     unpacked(tmp_path, "wandb-0.31.0-late.tar.gz")
     file = next(tmp_path.rglob("*gg5m7ago.wandb"))
     content = file.read_bytes()
     for folder in (
         "wandb/b/offline-run-20200101_000000-x",
         "wandb/a/offline-run-20300101_000000-x",
+        "wandb/copied",
     ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "run-x.wandb").write_bytes(content)
@@ -176,7 +177,7 @@ def test_the_later_of_two_runs_of_wandb_by_their_times(tmp_path: Path) -> None:
     table = read_tables(load_claim(claim(tmp_path, where, "test_error"), "paper"))["mixup"]
     assert table.source.runs is not None
     assert "wandb/a/offline-run-20300101_000000-x/run-x.wandb" in table.source.runs.used
-    assert len(table.source.runs.replaced) == 2
+    assert len(table.source.runs.replaced) == 3
 
 
 def test_the_later_of_two_files_is_by_name(tmp_path: Path) -> None:
