@@ -69,6 +69,7 @@ class Streams:
 
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
+Unpack = Callable[[Tensor], Tensor]
 
 REQUESTS_AHEAD: Final = 16
 """Draws like the first that a block of a stream holds, as far as its size allows."""
@@ -79,25 +80,39 @@ LARGEST_BLOCK: Final = 2**21
 class Ahead:
     """A stream on a GPU: drawn in a thread, a block ahead of its use, and moved without a wait.
 
-    ``draw`` gives so many numbers, and the same ones whether all at once or in several calls.
+    ``draw`` gives so many numbers, and the same ones whether all at once or in several calls. What
+    it packs for the way ``unpack`` makes numbers again, on the device.
     """
 
-    def __init__(self, generator: np.random.Generator, draw: Draw, device: torch.device) -> None:
+    def __init__(
+        self,
+        generator: np.random.Generator,
+        draw: Draw,
+        device: torch.device,
+        unpack: Unpack | None = None,
+    ) -> None:
         self._generator, self._draw, self._device = generator, draw, device
+        self._unpack = unpack
         self._block = 0
-        self._coming: Future[Tensor] | None = None
+        self._coming: tuple[int, Future[Tensor]] | None = None
         self._waiting: Tensor | None = None
 
     def take(self, count: int) -> Tensor:
         """The next ``count`` numbers, (count,), on the device."""
         self._block = self._block or min(REQUESTS_AHEAD * count, LARGEST_BLOCK)
         while self._waiting is None or len(self._waiting) < count:
-            coming = self._coming or _threads().submit(self._drawn, max(self._block, count))
+            size, coming = self._coming or self._submit(count)
             more = coming.result().to(self._device, non_blocking=True)
-            self._coming = _threads().submit(self._drawn, max(self._block, count))
+            self._coming = self._submit(count)
+            more = more if self._unpack is None else self._unpack(more)[:size]
             self._waiting = more if self._waiting is None else torch.cat([self._waiting, more])
         taken, self._waiting = self._waiting[:count], self._waiting[count:]
         return taken
+
+    def _submit(self, count: int) -> tuple[int, Future[Tensor]]:
+        """A block that is being drawn, with its numbers."""
+        size = max(self._block, count)
+        return size, _threads().submit(self._drawn, size)
 
     def _drawn(self, count: int) -> Tensor:
         """In memory that the device copies from by itself."""
