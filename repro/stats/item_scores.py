@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy.special import bdtr, ndtri, stdtrit
 
 from repro.errors import ClaimError
@@ -265,6 +264,7 @@ def mcnemar(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.0
 
 def _score_interval(won: int, lost: int, n: int, quantile: float) -> tuple[float, float]:
     """The differences of paired shares whose score is within the normal quantile (Tango 1998)."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
 
     def score(difference: float) -> float:
         """The estimate less the difference, over its error by the likeliest shares."""

@@ -22,7 +22,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy.special import fdtrc, stdtrit
 
 from repro.errors import ClaimError
@@ -189,6 +188,8 @@ def paule_mandel(effects: Array, variances: Array) -> float:
 
     It is 0 where Q is no larger than that without it (Paule & Mandel 1982).
     """
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
+
     df = len(effects) - 1
 
     def excess(tau_squared: float) -> float:
