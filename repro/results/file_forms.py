@@ -101,6 +101,9 @@ def _of_logs(
     UnfitError where no number stands in them.
     """
     logs = dict(zip(there.names(files), files, strict=True))
+    first = next(iter(logs))
+    if len(logs) == 1 and runs_in_log(files[0], first):
+        return (_of_log(files[0], first),)
     if found := by_template(telling([*logs]), "file per run", file=True):
         if len(found) == 1 and not there.asked:
             _refuse_alike(there, [*logs.items()])
@@ -145,7 +148,7 @@ def _with_runs(form: Form, there: ResultsThere, importer: type[Importer]) -> For
 def _of_named_logs(logs: Mapping[str, Path]) -> list[Form]:
     """Logs whose names have no number: one per arm, if all have several runs, else one per run."""
     several = {name: runs_in_log(file, name) for name, file in logs.items()}
-    if len(logs) > 1 and all(several.values()):
+    if all(several.values()):
         labels = zip(labels_of([*logs]), several.items(), strict=True)
         return [
             Form("a log per arm, with several runs in it", {"path": name}, label, runs=runs)

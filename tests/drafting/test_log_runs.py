@@ -71,6 +71,7 @@ FORMS = (
     (inside, "logs", "a log per run"),
     (hashes, "logs", "a log per run"),
     (lines, "logs/all.log", "a log with several runs in it"),
+    (lines, "logs", "a log with several runs in it"),
     (paragraphs, "logs/all.txt", "a log with several runs in it"),
     (one_per_arm, "logs", "a log per arm, with several runs in it"),
 )
