@@ -21,6 +21,7 @@ from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
 from repro.results.log_runs import LARGEST, LOGS
 from repro.results.run_values import FoundValue
+from repro.results.series import object_in
 from repro.schema.cells import float_of
 from repro.schema.numbers import number_of
 
@@ -31,6 +32,7 @@ MEASURES = (
 """What a record may be of, where no option names it."""
 
 MOST_LOGS = 2_000
+SUBMISSION = "submission.json"
 SHOWN = 3
 """Names of logs that are left out; of more the number is said."""
 
@@ -145,6 +147,7 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
     lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
     lines += _programs([log for log in logs if log.name in found])
+    lines += _submitted(path, measure, [end.value for end in there.values()])
     return FoundResults(path, {name: values}, measure, said=lines)
 
 
@@ -367,6 +370,16 @@ def _programs(logs: Sequence[Log]) -> Iterator[str]:
         more = "" if len(sources) <= SHOWN else " ..."
         said = f"{len(sources)} different sources ({counts}{more} logs)"
         yield f"not one program: the logs hold {said}"
+
+
+def _submitted(path: Path, measure: str, values: Sequence[float]) -> Iterator[str]:
+    """What is said where `submission.json` gives another mean than the logs."""
+    given = object_in(path / SUBMISSION).get(measure)
+    if not values or isinstance(given, bool) or not isinstance(given, int | float):
+        return
+    mean, places = math.fsum(values) / len(values), len(repr(given).partition(".")[2])
+    if math.isfinite(mean) and round(mean, places) != given:
+        yield f"not the mean of these logs: {SUBMISSION} says {given!r}, and they {mean:.{places}f}"
 
 
 def _some(names: Sequence[str]) -> str:

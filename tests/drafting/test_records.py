@@ -415,3 +415,13 @@ def test_reading_a_record_needs_no_torch() -> None:
     code = "import sys, repro.results.record_logs; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_submission_that_gives_another_mean_is_named() -> None:
+    """As that of parameter-golf does: a digit that it does not print is no difference."""
+    folder = Path(record(FA3))
+    mean = sum(FA3) / len(FA3)
+    for given, told in ((round(mean, 4), False), (round(mean, 4) - 0.0007, True)):
+        (folder / "submission.json").write_text(f'{{"val_loss": {given:.4f}, "author": "x"}}')
+        result = repro("compare", folder, "--at-most", 3.28)
+        assert ("not the mean of these logs: submission.json says" in result.stdout) == told
