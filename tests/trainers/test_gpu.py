@@ -20,6 +20,7 @@ from repro.running.worker import run_task
 from repro.similarity.benchmarks import BENCHMARKS
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
+from repro.trainers.devices import moved
 from repro.trainers.dialog.bleu import Bleu
 from repro.trainers.dialog.spec import Beam
 from repro.trainers.dialog.training import OnDialogs
@@ -247,6 +248,51 @@ def test_no_window_makes_the_host_wait(name):
         "valid = corpus.valid.to(device)": 1,
     }
     assert copies(waits) == {line: 2 * count for line, count in moved.items()}  # of two runs
+
+
+@pytest.mark.parametrize("output", ["softmax", "mos"])
+def test_no_step_on_dialogs_makes_the_host_wait(output):
+    """Smaller batches are more steps, and no wait more; else only the model is moved."""
+
+    def waits_of_batches(size):
+        run = dialog_run(small.OUTPUTS[output], batch_size=size)
+        with simulated_gpu() as waits:
+            (one,) = train_on_dialogs([run], DIALOGS, device=GPU, folders=[None])
+            assert len(one.history) == 3
+            return Counter(waits), len([*one.model.parameters(), *one.model.buffers()])
+
+    waits, weights = waits_of_batches(7)
+    assert (waits, weights) == waits_of_batches(2)
+    kinds = dict.fromkeys(("item", "a copy from pageable memory"), 0)
+    for wait, count in waits.items():
+        kinds[wait.partition(",")[0]] += count
+    assert kinds == {"item": 3 * 3, "a copy from pageable memory": weights}
+
+
+def test_a_beam_search_waits_once_a_word():
+    """And once for each tensor of the weights, whose digest says which answers are kept."""
+    run, beam = dialog_run(small.MOS), Beam(size=3, longest=6, kept=2)
+    (one,) = train_on_dialogs([run], DIALOGS, device=torch.device("cpu"), folders=[None])
+    with simulated_gpu() as waits:
+        model = deepcopy(one.model).to(GPU)
+        waits.clear()
+        OnDialogs(run, model, one.history, one.best_epoch, DIALOGS, GPU).answered("test", beam)
+        words = sum(n for wait, n in waits.items() if wait.startswith("tolist"))
+        copies = sum(waits.values()) - words
+    assert words <= beam.longest * len(DIALOGS.test.examples)
+    assert copies == len(model.state_dict())
+
+
+def test_memory_that_cannot_be_pinned_is_copied_as_it_is(monkeypatch):
+    """On a device that torch knows nothing of."""
+
+    def refused(_):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    with simulated_gpu() as waits:
+        monkeypatch.setattr(torch.Tensor, "pin_memory", refused)
+        assert moved(torch.ones(2), GPU).device == GPU
+        assert sum(waits.values()) == 1
 
 
 def test_an_evaluation_waits_once():
