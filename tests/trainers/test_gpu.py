@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections import Counter
@@ -29,6 +30,7 @@ from repro.trainers.language_model import training
 from repro.trainers.language_model.checkpoint import save_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText, mean_loss
+from repro.trainers.language_model.measurements import dynamic
 from repro.trainers.language_model.measurements.changed_matrix import NoisyRank
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
@@ -304,6 +306,25 @@ def test_an_evaluation_waits_once():
         waits.clear()
         mean_loss(model, text, 1)
         assert sum(waits.values()) == 1
+
+
+def test_dynamic_evaluation_waits_at_its_looks_alone(monkeypatch):
+    """Once for the scales of all weights, once for what was cut, and at each look for the losses;
+    else for the two texts. The numbers do not depend on how often it looks."""
+    text = load_corpus(small.corpus(), None)
+    settings = {"scaling": "sum", "rate": 0.002, "decay": 0.02, "epsilon": 0.001}
+    spec = Perplexity.model_validate({"mode": "dynamic", "split": "test", "dynamic": settings})
+    with simulated_gpu() as waits:
+        model = small.built(small.model(), len(text.words), torch.float32).to(GPU)
+        found = []
+        for size in (1000, 7):
+            monkeypatch.setattr(dynamic, "SEGMENTS_AT_A_LOOK", size)
+            waits.clear()
+            found.append(spec.measure(OnText(None, model, (), 0, text, GPU)))
+            looks = math.ceil(found[-1].details["segments"] / size)
+            assert sum(waits.values()) == 2 + 2 + looks
+    assert looks > 2
+    assert found[0] == found[1]
 
 
 def test_noise_in_a_matrix_is_not_waited_for():
