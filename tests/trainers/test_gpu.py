@@ -27,7 +27,7 @@ from repro.trainers.dialog.spec import Beam
 from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.dialog.training import train as train_on_dialogs
 from repro.trainers.language_model import training
-from repro.trainers.language_model.checkpoint import save_checkpoint
+from repro.trainers.language_model.checkpoint import FILE_NAME, Checkpoint, save_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText, mean_loss
 from repro.trainers.language_model.measurements import dynamic
@@ -172,6 +172,7 @@ scales: {quick: {notice: "Tiny models, to compare two devices."}}
 )
 
 
+@pytest.mark.timeout(400)  # processes that start take most of it
 def test_verify_trains_in_processes_that_see_the_gpu(tmp_path, monkeypatch, with_gpu):
     """From the look for a driver to the report: what the command finds with --device cuda."""
     if with_gpu is simulated_gpu:
@@ -340,6 +341,41 @@ def test_noise_in_a_matrix_is_not_waited_for():
             moved = "a copy from pageable memory"
             counted[spec.kind] = sum(n for wait, n in waits.items() if wait.startswith(moved))
     assert counted["noisy_rank"] == 2 * counted["rank"]
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_a_checkpoint_waits_once(tmp_path, monkeypatch, room):
+    """For all its tensors, unless the device has no room for a copy; with the bytes of the CPU."""
+    run = small.run(small.MOS, small.rich_recipe(batch_size=12))
+    model = build(TrainingSpec.of(run))
+    with torch.no_grad():
+        for number, parameter in enumerate(model.parameters()):
+            parameter.fill_(number)
+
+    def saved(model, name):
+        state = Checkpoint(
+            run_key=run.key,
+            history=(),
+            best_epoch=0,
+            diverged=None,
+            averaging=False,
+            average_steps=0,
+            weights=model.state_dict(),
+        )
+        save_checkpoint(state, tmp_path / name)
+        return (tmp_path / name / FILE_NAME).read_bytes()
+
+    def full(*_):
+        raise torch.OutOfMemoryError
+
+    expected = saved(model, "cpu")
+    with simulated_gpu() as waits:
+        there = deepcopy(model).to(GPU)
+        waits.clear()
+        if not room:
+            monkeypatch.setattr(torch, "cat", full)
+        assert saved(there, "gpu") == expected
+        assert sum(waits.values()) == (1 if room else len(model.state_dict()))
 
 
 @pytest.mark.parametrize(("seconds", "written"), [(60.0, 2), (0.0, 4)])
