@@ -1,21 +1,25 @@
 """A GPU that is simulated on the CPU, with real numbers, and counts how often the host waits.
 
 A tensor of this device wraps one of the CPU and says that it is on ``cuda:0``. An operation that
-mixes devices is refused, as is ``numpy()``. A wait is what makes a host stand still until the
-device has done all that it was given: ``item``, ``tolist``, a copy to the host, a copy from memory
-that is not pinned, ``nonzero`` and ``bincount``. Kernels and cuDNN are not simulated, and memory
-only as the bytes of all tensors that live. A process has this GPU from its start where
+mixes devices is refused with the line of the product, as is ``numpy()``. A wait is what makes a
+host stand still until the device has done all that it was given: ``item``, ``tolist``, a copy to
+the host, a copy from memory that is not pinned (a list, a number, an index of the CPU), what has a
+size or an answer of the numbers (``nonzero``, a mask as an index, ``masked_select``, ``unique``,
+``bincount``, ``repeat_interleave``, ``equal``, ``allclose``). Kernels and cuDNN are not simulated,
+nor the waits of ``torch.linalg``, and memory only as the bytes of all tensors that live. What is
+counted is shown by ``tests/test_simulated_gpu.py``. A process has this GPU from its start where
 ``STARTS_WITH_IT`` is the text of a ``sitecustomize.py`` on its path.
 """
 
 from __future__ import annotations
 
 import math
-import traceback
+import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 from unittest import mock
 
@@ -28,6 +32,8 @@ from torch.utils._python_dispatch import (
     return_and_correct_aliasing,
 )
 from torch.utils._pytree import tree_leaves, tree_map
+
+import repro
 
 GPU: Final = torch.device("cuda:0")
 STAND_IN: Final = torch.device("meta")
@@ -42,6 +48,7 @@ MIXED: Final = frozenset(
         aten.index.Tensor,
         aten.index_put_.default,
         aten.index_put.default,
+        aten._index_put_impl_.default,
     }
 )
 """Operations that take tensors of both; lengths of packed sequences stay on the CPU."""
@@ -49,7 +56,25 @@ WAITING: Final = {
     aten._local_scalar_dense.default: "item",
     aten.nonzero.default: "nonzero",
     aten.bincount.default: "bincount",
+    aten.masked_select.default: "masked_select",
+    aten._unique.default: "unique",
+    aten._unique2.default: "unique",
+    aten.unique_dim.default: "unique",
+    aten.unique_consecutive.default: "unique",
+    aten.repeat_interleave.Tensor: "repeat_interleave",
+    aten.equal.default: "equal",
+    aten.allclose.default: "allclose",
 }
+INDEXING: Final = frozenset(
+    {
+        aten.index.Tensor,
+        aten.index_put_.default,
+        aten.index_put.default,
+        aten._index_put_impl_.default,
+    }
+)
+PAGEABLE: Final = "a copy from pageable memory"
+PRODUCT: Final = Path(repro.__file__).parent
 ANSWERS: Final[Mapping[str, Any]] = {
     "is_available": True,
     "is_initialized": True,
@@ -158,11 +183,24 @@ def _pinned(tensor: Tensor, *_: Any) -> Tensor:
 
 
 def _wait(kind: str) -> None:
-    for frame in reversed(traceback.extract_stack()):
-        if "/repro/" in frame.filename:
-            WAITS[f"{kind}, {frame.filename.rsplit('/', 1)[-1]}:{frame.lineno}"] += 1
-            return
-    WAITS[kind] += 1
+    line = _line()
+    WAITS[f"{kind}, {line.rsplit('/', 1)[-1]}" if line else kind] += 1
+
+
+def _line() -> str:
+    """The line of the product that called, as ``repro/trainers/training.py:12``; "" if none did."""
+    frame: Any = sys._getframe()
+    while frame is not None:
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(PRODUCT):
+            return f"{path.relative_to(PRODUCT.parent)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def _refused(why: str) -> RuntimeError:
+    line = _line()
+    return RuntimeError(f"{line}: {why}" if line else why)
 
 
 class _Operations(TorchDispatchMode):
@@ -179,7 +217,11 @@ class _Names(TorchFunctionMode):
             _wait("tolist")
             return first.host.tolist()
         if isinstance(first, OnGpu) and func is torch.Tensor.numpy:
-            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+            raise TypeError(str(_refused("can't convert cuda:0 device type tensor to numpy")))
+        if func is torch.Tensor.new_tensor and isinstance(first, OnGpu):
+            return _from_host(args[1], **{"dtype": first.dtype, **(kwargs or {})})
+        if func in MADE and _names_gpu((kwargs or {}).get("device")) and not _has_gpu(first):
+            return _from_host(first, **(kwargs or {}))
         if isinstance(first, OnGpu) and func is torch.Tensor.__getitem__:
             args = (first, _index(args[1]))
         named = {"cuda", "cuda:0"} if func is torch.Tensor.to else set()
@@ -194,8 +236,28 @@ def _index(given: Any) -> Any:
         return tuple(map(_index, given))
     if not isinstance(given, list):
         return given
-    _wait("a copy from pageable memory")
-    return OnGpu(torch.tensor(given))
+    return _from_host(given)
+
+
+MADE: Final = frozenset({torch.tensor, torch.as_tensor, torch.asarray})
+
+
+def _from_host(given: Any, **settings: Any) -> OnGpu:
+    """What the host has as lists, numbers or an array, as a tensor of the device."""
+    _wait(PAGEABLE)
+    learned = settings.pop("requires_grad", False)
+    settings.pop("device", None)
+    made = OnGpu(torch.tensor(tree_map(_inner, given), **settings))
+    made.requires_grad_(learned)
+    return made
+
+
+def _has_gpu(given: Any) -> bool:
+    return any(isinstance(x, OnGpu) for x in tree_leaves(given))
+
+
+def _names_gpu(device: Any) -> bool:
+    return str(device).startswith("cuda")
 
 
 def _is_gpu(x: Any) -> bool:
@@ -203,7 +265,7 @@ def _is_gpu(x: Any) -> bool:
 
 
 def _stand_in(name: str, value: Any) -> Any:
-    return STAND_IN if name == "device" and str(value).startswith("cuda") else value
+    return STAND_IN if name == "device" and _names_gpu(value) else value
 
 
 def _run(func: Any, args: Any, kwargs: Any) -> Any:
@@ -216,7 +278,9 @@ def _run(func: Any, args: Any, kwargs: Any) -> Any:
     if not inside and not to_gpu:
         return func(*args, **kwargs)
     if inside and func not in MIXED and any(x.dim() for x in outside):
-        raise RuntimeError(f"Expected all tensors to be on the same device, in {func}")
+        raise _refused(f"Expected all tensors to be on the same device, in {func}")
+    if func in INDEXING and isinstance(args[0], Tensor) and not isinstance(args[0], OnGpu):
+        raise _refused(f"indices of the device into a tensor of the CPU, in {func}")
     _count_waits(func, args, kwargs, bool(inside), to_gpu)
     plain = {**tree_map(_inner, kwargs), **({} if asked is None else {"device": "cpu"})}
     plain.pop("pin_memory", None)
@@ -244,15 +308,27 @@ def _run(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _count_waits(func: Any, args: Any, kwargs: Any, on_gpu: bool, to_gpu: bool) -> None:
+    if func in INDEXING:
+        _count_waits_of_index(*args[:3])
     if func in WAITING and on_gpu:
         _wait(WAITING[func])
     if func is aten._to_copy.default and kwargs.get("device") is not None:
         if on_gpu and not to_gpu:
             _wait("a copy to the host")
         if not on_gpu and not (hasattr(args[0], "pinned") and kwargs.get("non_blocking")):
-            _wait("a copy from pageable memory")
+            _wait(PAGEABLE)
     if func is aten.copy_.default and isinstance(args[0], OnGpu) != isinstance(args[1], OnGpu):
         _wait("a copy across")
+
+
+def _count_waits_of_index(_: Any, indices: Any, value: Tensor | None = None) -> None:
+    """An index of the CPU is moved; of a mask the places are sought, but to write one number."""
+    one = value is not None and value.numel() == 1
+    for index in indices:
+        if index is not None and not isinstance(index, OnGpu):
+            _wait(PAGEABLE)
+        elif index is not None and index.dtype in (torch.bool, torch.uint8) and not one:
+            _wait("a mask as an index")
 
 
 def _inner(x: Any) -> Any:
@@ -267,10 +343,10 @@ def _recurrence(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(x, *rest)
         tensors = [t for t in tree_leaves(rest) if isinstance(t, Tensor)]
         if any(not isinstance(t, OnGpu) and t.dtype.is_floating_point for t in tensors):
-            raise RuntimeError("Input and parameter tensors are not at the same device")
+            raise _refused("Input and parameter tensors are not at the same device")
         floating = [t for t in tensors if isinstance(t, OnGpu)]
         if {t.dtype for t in floating} != {x.dtype}:
-            raise RuntimeError("input and parameters have different types")
+            raise _refused("input and parameters have different types")
 
         def call(*inner: Tensor) -> Any:
             given = iter(inner[1:])

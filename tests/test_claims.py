@@ -22,6 +22,7 @@ from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.rank import Rank
 from repro.trainers.language_model.spec import MoS, TrainingSpec
 from repro.tuning.search_file import changed
+from tests.commands import repro
 
 pytestmark = pytest.mark.usefixtures("parsed_once")
 
@@ -393,12 +394,17 @@ def test_what_is_expected_of_printed_numbers_is_called_a_record(folder: str) -> 
 
 def test_settings_of_two_to_three_times_are_counted_from_the_printed_times(tmp_path: Path) -> None:
     """Those of Yang et al. first; by either reading of "two to three times"."""
-    claim = load_claim(CLAIMS / "yang2018" / "slowdown_two_to_three_times.claim.yaml", "paper")
+    path = CLAIMS / "yang2018" / "slowdown_two_to_three_times.claim.yaml"
+    claim = load_claim(path, "paper")
     strictly, at_most = gather(claim, RunStore(tmp_path), read_tables(claim)).finished("mos")
     times = [1.9, 2.5, 3.8, 2.9, 2.1, 1.8, 8.3]
     counted = {"of_five": times[:5], "of_seven": times}
     assert strictly.values == {name: sum(2 <= t <= 3 for t in of) for name, of in counted.items()}
     assert at_most.values == {name: sum(t <= 3 for t in of) for name, of in counted.items()}
+    places = ("--store", str(tmp_path / "store"), "--reports", str(tmp_path / "reports"))
+    said = repro("verify", str(path), "--scale", "paper", *places).stdout
+    assert "Settings of five, 2 to 3 times slower: MoS at 3 to 4 keeps within the bound" in said
+    assert "in 2 of 2 readings." in said
 
 
 def test_moc_has_65_per_cent_of_the_gain_of_mos(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from repro.cli.options import (
     say_stopped,
     with_options,
 )
-from repro.errors import Place, Problem, Stopped, apart, gravest
+from repro.errors import DataError, Place, Problem, Stopped, apart, gravest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,9 +136,14 @@ def _placed(planned: Plan, options: RunOptions, gpu: str) -> Plan:
     Programs that take GPUs are planned on GPUs wherever they are. Stderr says why cores are
     planned with where GPUs are asked for.
     """
-    from repro.running.plan import GPU_TERAFLOPS, gpu_kind
+    from repro.running.plan import GPUS, gpu_kind
     from repro.trainers.devices import asked_of_driver, visible_gpus
 
+    if gpu and options.device == "cpu":
+        raise DataError(
+            f"--gpu {gpu} --device cpu: they contradict each other\n"
+            "  expected: one of them\n  to do: leave out the other"
+        )
     least = planned.program_gpus
     if not (planned.counted or least):
         if gpu and planned.missing:
@@ -154,7 +159,7 @@ def _placed(planned: Plan, options: RunOptions, gpu: str) -> Plan:
     name = names[0] if names else UNNAMED
     if planned.counted and gpu_kind(name) is None:
         if names:
-            say(f"{UNKNOWN.format(name)} ({', '.join(GPU_TERAFLOPS)})", err=True)
+            say(f"{UNKNOWN.format(name)} ({', '.join(GPUS)})", err=True)
         return planned
     return planned.on_gpus(name, options.workers or max(len(shown), least))
 
@@ -251,23 +256,38 @@ LONG = 2 * 86_400.0
 
 def _time(planned: Plan, price: float | None) -> str:
     """What all missing runs take of cores, or of GPUs, and what that costs."""
-    from repro.running.plan import GPU_SHARE, GPU_TERAFLOPS
     from repro.schema.numbers import rough_duration, significant
 
     said = f"very roughly {rough_duration(planned.seconds)} on {_workers(planned)}"
     if planned.gpu:
         hours = significant(planned.worker_hours, 2)
-        peak = GPU_TERAFLOPS.get(planned.gpu, 0.0)
-        share = f", at {100 * GPU_SHARE:.0f} % of {peak:g} TFLOP/s" if planned.counted else ""
-        said += f" ({hours} GPU hours{share})"
+        said += f" ({hours} GPU hours{_share(planned)})"
         without = sum(not planned.taken(each) for each in planned.runs if each.state == "missing")
         said += f"; {without} of the runs take no GPU, and no GPU hours" if without else ""
     elif planned.seconds > LONG and planned.counted:
-        hours = significant(planned.on_gpus("H100").worker_hours, 2)
-        said += f"; {hours} hours of an H100 (--gpu H100)"
+        said += _on_an_h100(planned)
     if price is not None:
         said += f", for {significant(price * planned.worker_hours, 2)} in all"
     return said
+
+
+def _share(planned: Plan) -> str:
+    """Which part of a GPU's peak is counted with, and how far that may be off."""
+    from repro.running.plan import GPUS, MEASURED
+
+    if not planned.counted:
+        return ""
+    peak = GPUS[planned.gpu].teraflops
+    said = f", at {planned.rate / peak / 1e10:.2g} % of {peak:g} TFLOP/s"
+    off = f", an estimate from an {MEASURED} that may be 3 times off"
+    return said if planned.gpu == MEASURED else said + off
+
+
+def _on_an_h100(planned: Plan, times: float = 1.0) -> str:
+    from repro.schema.numbers import significant
+
+    hours = times * planned.on_gpus("H100").worker_hours
+    return f"; {significant(hours, 2)} hours of an H100 (--gpu H100)"
 
 
 def _workers(planned: Plan) -> str:
@@ -316,16 +336,20 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
 
 
 def _cost(claim: Claim, seeds: int, planned: Plan) -> str:
-    """The rough time of so many seeds of every arm that is trained, from nothing."""
+    """The rough time of so many seeds of every arm that is trained, from nothing; on GPUs hours."""
     from repro.running.plan import Planned
-    from repro.schema.numbers import rough_duration
+    from repro.schema.numbers import rough_duration, significant
     from repro.trainers.trainer import cost
 
     if not claim.trained:
         return "and nothing to train"
-    work = [Planned(run, "missing", cost(run).total) for run in claim.runs()]
-    each = sum(map(planned.share, work)) / claim.due
-    return f"very roughly {rough_duration(each * seeds)} in all"
+    work = tuple(Planned(run, "missing", cost(run).total) for run in claim.runs())
+    whole, times = replace(planned, runs=work), seeds / claim.due
+    seconds = times * sum(map(whole.share, work))
+    said = f"very roughly {rough_duration(seconds)} in all"
+    if planned.gpu:
+        return f"{said} ({significant(times * whole.worker_hours, 2)} GPU hours)"
+    return said + _on_an_h100(whole, times) if seconds > LONG and whole.counted else said
 
 
 MISTAKES = 2

@@ -148,6 +148,8 @@ class Context:
     min_seeds: int
     sequential: EProcess | GroupSequential | None = None
     design_name: str = "the design"
+    unit: str = "seed"
+    """What a replicate is called: as the column that numbers them, if a claim names one."""
 
     @property
     def paired(self) -> bool:

@@ -202,9 +202,9 @@ class BoundKind(Kind[Bound]):
     def statement(self, declared: Bound, context: Context) -> str:
         (name,) = context.labels(declared)
         kept = f"{name} keeps within {_bound_words(declared, context)}"
-        often = "every seed"
+        often = f"every {context.unit}"
         if declared.share is not None:
-            often = f"more than {fmt.percent(declared.share.value)} of seeds"
+            often = f"more than {fmt.percent(declared.share.value)} of {context.unit}s"
         return headed(context.measured(declared), f"{kept} in {often}")
 
     def name_of_test(self, declared: Bound, context: Context) -> str:
@@ -214,17 +214,18 @@ class BoundKind(Kind[Bound]):
 
     def effect_label(self, declared: Bound, context: Context) -> str:
         arm = context.labels(declared)[0]
-        return f"{context.measured(declared)}, share of seeds within the bound: {arm}"
+        return f"{context.measured(declared)}, share of {context.unit}s within the bound: {arm}"
 
     def sentence(self, declared: Bound, context: Context, found: Found) -> str:
         (name,) = context.labels(declared)
         inside, n = round(found.result.effect * found.result.n[0]), found.result.n[0]
-        kept = f"{name} keeps within {_bound_words(declared, context)} in {inside} of {n} seeds"
+        unit, words = context.unit, _bound_words(declared, context)
+        kept = f"{name}{_values(found, context)} keeps within {words} in {inside} of {n} {unit}s"
         interval, said = found.interval, headed(context.measured(declared), kept)
         if declared.share is not None and interval is not None:
             low, high = (fmt.share(end or 0.0) for end in (interval.low, interval.high))
-            said += f", so {low} to {high} of all seeds would"
-        return f"{said}. {_kept(declared, found)}".rstrip()
+            said += f", so {low} to {high} of all {unit}s would"
+        return f"{said}. {_kept(declared, found, unit)}".rstrip()
 
     def limits(self, declared: Bound, context: Context) -> tuple[base.LimitPart, ...]:
         share = declared.share
@@ -268,22 +269,32 @@ def _bound_words(declared: Bound, context: Context) -> str:
     return f"the bound of {' and '.join(limits)}"
 
 
-def _kept(declared: Bound, found: Found) -> str:
+def _values(found: Found, context: Context) -> str:
+    """The least and the largest value where a claim says what it counts."""
+    from repro.stats.counts import BoundResult
+
+    if context.unit == "seed" or not isinstance(found.result, BoundResult):
+        return ""
+    least, largest = fmt.setting(found.result.smallest), fmt.setting(found.result.largest)
+    return f" at {least}" if least == largest else f" at {least} to {largest}"
+
+
+def _kept(declared: Bound, found: Found, unit: str) -> str:
     """What follows; of a bound in every seed also what so few seeds say of all others."""
     if declared.share is None:
-        kept = f"Every seed, as claimed{_others(found.result)}."
-        return follows(found, kept, "Not every seed, against the claim.", "")
+        kept = f"Every {unit}, as claimed{_others(found.result, unit)}."
+        return follows(found, kept, f"Not every {unit}, against the claim.", "")
     least = fmt.percent(declared.share.value)
     more, less = f"More than {least}, as claimed.", f"Less than {least}, against the claim."
     return follows(found, more, less, f"More than {least} is not shown.")
 
 
-def _others(result: TestResult) -> str:
+def _others(result: TestResult, unit: str) -> str:
     """What seeds without an exception can carry: `; 3 seeds show that for at least 37% of all`."""
     if result.interval is None:
         return ""
     least, level = _least_of_all(result.interval)
-    seeds = fmt.number_of(result.n[0], "seed")
+    seeds = fmt.number_of(result.n[0], unit)
     shows = "shows" if result.n[0] == 1 else "show"
     return f"; {seeds} {shows} that for at least {least} of all (one-sided {level})"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from repro.errors import DataError, StoreError, StoreUnreachableError
 from repro.machine import cores
@@ -21,23 +21,54 @@ from repro.trainers.trainer import FLOPS_PER_CORE, Cost, cost, run_cores, traine
 
 State = Literal["complete", "missing", "damaged"]
 
-GPU_TERAFLOPS: Final = {
-    "B200": 75.0,
-    "H200": 67.0,
-    "H100": 67.0,
-    "A100": 19.5,
-    "L40S": 91.6,
-    "L4": 30.3,
-    "V100": 15.7,
-    "T4": 8.1,
-    "RTX 4090": 82.6,
-    "RTX 3090": 35.6,
-}
-"""Peak in float32 without tensor cores, in the makers' data sheets."""
 
-GPU_SHARE: Final = 0.16
-"""The part of that peak that is reached: on an H100 the papers' Softmax on Penn Treebank trains at
-10.7 TFLOP/s, and MoS at 13.1."""
+class Gpu(NamedTuple):
+    """A kind of GPU, by its maker's data sheet."""
+
+    teraflops: float
+    """Peak in float32 without tensor cores."""
+    terabytes: float
+    """What its memory reads or writes in a second."""
+
+    @property
+    def fed(self) -> float:
+        """TFLOP/s at which products of 20 rows can be computed: by its peak, or by its memory."""
+        return min(self.teraflops, OPERATIONS_A_BYTE * self.terabytes)
+
+
+OPERATIONS_A_BYTE: Final = 10.0
+"""The papers' recurrence multiplies 20 rows: 40 operations for each weight of four bytes."""
+
+GPUS: Final = {
+    "B200": Gpu(75.0, 8.0),
+    "GH200": Gpu(67.0, 4.0),
+    "H200": Gpu(67.0, 4.8),
+    "H100 NVL": Gpu(60.0, 3.9),
+    "H100 PCIe": Gpu(51.0, 2.0),
+    "H100": Gpu(67.0, 3.35),
+    "A100": Gpu(19.5, 2.0),
+    "A40": Gpu(37.4, 0.7),
+    "A10": Gpu(31.2, 0.6),
+    "L40S": Gpu(91.6, 0.86),
+    "L4": Gpu(30.3, 0.3),
+    "V100": Gpu(15.7, 0.9),
+    "T4": Gpu(8.1, 0.32),
+    "RTX 4090": Gpu(82.6, 1.01),
+    "RTX 3090": Gpu(35.6, 0.94),
+}
+"""From NVIDIA's data sheets; of an H100 that with SXM, of an A100 that with 80 GB. A kind whose
+name has another's in it comes first."""
+
+MEASURED: Final = "H100"
+GPU_SHARE: Final = 0.32
+"""The part of ``fed`` that is reached: there the papers' Softmax on Penn Treebank trains at
+10.7 TFLOP/s, and MoS at 13.1. It was measured on no other kind: an H200 was about as fast, so that
+none is planned to be faster."""
+
+
+def gpu_rate(gpu: str) -> float:
+    """Floating-point operations a second that a kind is planned with, as on an H100 at most."""
+    return GPU_SHARE * min(GPUS[gpu].fed, GPUS[MEASURED].fed) * 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +160,7 @@ class Plan:
         gpu = gpu_kind(name)
         if gpu is None and self.counted:
             raise DataError(
-                f"GPU '{name}': its speed is not known\n  expected: {', '.join(GPU_TERAFLOPS)}\n"
+                f"GPU '{name}': its speed is not known\n  expected: {', '.join(GPUS)}\n"
                 "  to do: name the one that is most like it with --gpu"
             )
         least = max(1, self.program_gpus)
@@ -138,14 +169,18 @@ class Plan:
                 f"--workers {count}: a run takes {least} GPUs\n  expected: as many GPUs, or more\n"
                 "  to do: give more workers, or declare fewer GPUs in `resources`"
             )
-        rate = GPU_SHARE * GPU_TERAFLOPS[gpu] * 1e12 if gpu else self.rate
+        rate = gpu_rate(gpu) if gpu else self.rate
         return replace(self, rate=rate, workers=count or least, gpu=gpu or name, asked=False)
 
 
 def gpu_kind(name: str) -> str | None:
     """The kind that a driver or a user names; None for one whose speed is not known."""
-    words = name.upper().replace("-", " ")
-    return next((g for g in GPU_TERAFLOPS if re.search(rf"(?<!\w){g}(?!\w)", words)), None)
+
+    def named(gpu: str) -> bool:
+        pattern = gpu.replace(" ", r"[\s_-]*")
+        return re.search(rf"(?<![A-Z0-9]){pattern}(?![A-Z0-9])", name, re.IGNORECASE) is not None
+
+    return next(filter(named, GPUS), None)
 
 
 def proofs(runs: Iterable[RunSpec]) -> set[str]:

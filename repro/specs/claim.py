@@ -93,7 +93,8 @@ class Seeds(Spec):
     are, and all of them are needed, unless that is said. ``unit`` is the column of a table,
     or the field of imported runs, that says which of them are evaluations of one unit, such as a
     training run: they are averaged first.
-    A unit that has fewer of them than another is missing, unless ``evaluations`` is ``any``.
+    A unit that has fewer of them than another is missing, unless ``evaluations`` is ``any``. Kind
+    `bound` calls replicates by its name, where that is a word.
     ``sources`` are columns, or fields, that say what was drawn for a row or a run (a split, an
     initialisation): the report says how much of the scatter each makes.
     ``items`` is the column, or field, that names the item of an evaluation, a question say, with
@@ -141,6 +142,11 @@ class Seeds(Spec):
     def read_by(self) -> tuple[str, ...]:
         """The columns that say more of a row: the sources of variation, the item, its cluster."""
         return (*self.drawn, *filter(None, (self.items, self.clusters)))
+
+    @property
+    def called(self) -> str:
+        """What a replicate is called: as the column that numbers them, where that is a word."""
+        return self.unit if self.unit and self.unit.isalpha() and self.unit.islower() else "seed"
 
     @property
     def excludable(self) -> int:
@@ -472,6 +478,7 @@ class Claim(Spec):
             },
             min_seeds=self.seeds.min,
             sequential=self.sequential,
+            unit=self.seeds.called,
         )
 
     def at_night(self, *, so_far: int | None = None, night: int = 0) -> Claim:

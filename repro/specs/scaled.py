@@ -110,6 +110,7 @@ class ScaledClaim:
             min_seeds=self.seeds.min,
             sequential=self.file.sequential,
             design_name=f"the design of scale '{self.scale}'" if named else "the design",
+            unit=self.seeds.called,
         )
 
     def mistake(self, steps: Steps, expectation: Expectation, found: Mistake) -> Problem:

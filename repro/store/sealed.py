@@ -37,6 +37,8 @@ _MISPLACED = {errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENXIO}
 _LINKLESS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK}
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 KEY = re.compile(r"[0-9a-f]{64}")
+BROUGHT = re.compile(r"manifest\.json|[0-9]{4,6}\.part")
+"""Files of an unfinished run on its way; a store has none of them."""
 
 
 def damaged(path: Path, mistake: str, expected: str, advice: str = "") -> StoreError:
@@ -48,6 +50,8 @@ def damaged(path: Path, mistake: str, expected: str, advice: str = "") -> StoreE
 
 def _advice(path: Path) -> str:
     """What to do about a damaged file so that the store is of use again, at the least cost."""
+    if BROUGHT.fullmatch(path.name):
+        return f"bring {path.name} again, or export the run again"
     if path.name == MARKER:
         return f"remove {path} (it is then written again; no run is lost)"
     if path.name == PROVENANCE:

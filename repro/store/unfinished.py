@@ -178,7 +178,7 @@ def take_parts(folder: Path, store: RunStore, unfit: Unfit) -> tuple[str, bool]:
 
 def _manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
-    document = read_sealed(path, "export the run again")
+    document = read_sealed(path)
     if document is None:
         raise damaged(path, "is missing", "the manifest of these parts", "bring this file too")
     try:
@@ -187,7 +187,7 @@ def _manifest(folder: Path) -> Manifest:
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"])) or "it"
         message = f"{where}: {error.errors()[0]['msg']}"
-        raise damaged(path, message, "a manifest of parts", "export the run again") from error
+        raise damaged(path, message, "a manifest of parts") from error
 
 
 def _joined(folder: Path, manifest: Manifest) -> bytes:
@@ -210,9 +210,19 @@ def _joined(folder: Path, manifest: Manifest) -> bytes:
             what = "is damaged, or of another checkpoint"
             raise damaged(path, what, f"the SHA-256 {part.digest}", "bring this part again")
         content += piece
+    _check_names(folder, manifest)
     if _digest(content) != manifest.digest:
         raise damaged(folder, "its parts are mixed", "those of one export", "export it again")
     return bytes(content)
+
+
+def _check_names(folder: Path, manifest: Manifest) -> None:
+    """StoreError for a part that the manifest does not name: of another export, or of none."""
+    named = {part.name for part in manifest.parts}
+    for path in sorted(folder.glob("*.part")):
+        if path.name not in named:
+            advice = "bring the manifest of all parts, or leave this file out"
+            raise damaged(path, "is not named by the manifest", "the parts of one export", advice)
 
 
 def _epochs_here(path: Path) -> int:

@@ -11,10 +11,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repro.errors import DeviceError
 from repro.machine import forget_peak_memory, peak_memory
 from repro.trainers.trainer import Device, Facts, facts
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 NOTICE_SECONDS = 2.0
 PROBE_SECONDS = 120.0
@@ -108,6 +113,21 @@ def torch_sees_gpu() -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return done.returncode == 0
+
+
+def pinned(block: Tensor) -> Tensor:
+    """The same in memory that a device copies from by itself; as it is where there is none."""
+    try:
+        return block.pin_memory()
+    except (
+        RuntimeError
+    ):  # what torch says where it knows no accelerator, or has no such memory left
+        return block
+
+
+def moved(block: Tensor, device: torch.device) -> Tensor:
+    """A block of the CPU on a device, by a copy for which the host does not wait."""
+    return block if device.type == "cpu" else pinned(block).to(device, non_blocking=True)
 
 
 def forget_peak(device: Device) -> None:

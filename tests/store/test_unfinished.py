@@ -128,6 +128,20 @@ def without_manifest(folder: Path) -> None:
     (folder / parts.MANIFEST).unlink()
 
 
+def not_json(folder: Path) -> None:
+    (folder / parts.MANIFEST).write_bytes(b"{")
+
+
+def grow(folder: Path) -> None:
+    with (folder / "0001.part").open("ab") as file:
+        file.write(b"more")
+
+
+def add(folder: Path) -> None:
+    """A part of another export, which had more of them."""
+    (folder / "0099.part").write_bytes(b"left")
+
+
 def sparse(folder: Path) -> None:
     """A part of 15 GB that takes no room on the disk, and is never read."""
     document = json.loads((folder / parts.MANIFEST).read_text())["parts"]
@@ -236,6 +250,9 @@ def unsealed(folder: Path) -> None:
         (mix, "its parts are mixed"),
         (lead_out, "manifest.json: parts.0.name"),
         (link, "0001.part: "),
+        (grow, "0001.part: "),
+        (add, "0099.part: is not named by the manifest"),
+        (not_json, "manifest.json: "),
         (other_run, "its specification is of another run"),
         (of_another_run, f"has a checkpoint of run {OTHER.key}"),
         (of_another_model, "has a checkpoint with the weights of another model"),
@@ -253,6 +270,7 @@ def test_parts_that_are_not_whole_are_refused_by_name(harm, said, folder, tmp_pa
     with pytest.raises(StoreError, match="to do: ") as caught:
         import_runs(other, folder.parent)
     assert said in str(caught.value)
+    assert "to do: remove" not in str(caught.value)
     assert not list(other.keys())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections import Counter
@@ -20,14 +21,16 @@ from repro.running.worker import run_task
 from repro.similarity.benchmarks import BENCHMARKS
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
+from repro.trainers.devices import moved
 from repro.trainers.dialog.bleu import Bleu
 from repro.trainers.dialog.spec import Beam
 from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.dialog.training import train as train_on_dialogs
 from repro.trainers.language_model import training
-from repro.trainers.language_model.checkpoint import save_checkpoint
+from repro.trainers.language_model.checkpoint import FILE_NAME, Checkpoint, save_checkpoint
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText, mean_loss
+from repro.trainers.language_model.measurements import dynamic
 from repro.trainers.language_model.measurements.changed_matrix import NoisyRank
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.trainers.language_model.measurements.rank import Rank
@@ -100,7 +103,7 @@ def test_every_measurement_finds_the_number_of_the_cpu(with_gpu):
     Counts alone, and the rows of theirs that are kept, are another measurement.
     """
     (run,) = trained(CPU, small.rich_recipe(batch_size=12), small.MOS)[:1]
-    tokens = {"train": 600, "valid": 120, "test": 2010}
+    tokens = {"train": 600, "valid": 120, "test": 720}  # 701 are asked for
     text = load_corpus(small.corpus(tokens=tokens), None)
     specs = {**load_claim(product.CLAIM).measurements, "counts": Rank(spectrum=False)}
     real = torch.cuda.is_available()
@@ -164,11 +167,12 @@ expectations:
 scales: {quick: {notice: "Tiny models, to compare two devices."}}
 """.replace(
     "TINY",
-    "{corpus: {vocabulary: 50, tokens: {train: 2000, valid: 300, test: 400}}, "
+    "{corpus: {vocabulary: 50, tokens: {train: 1000, valid: 200, test: 300}}, "
     "recipe: {precision: float64, epochs: 2, batch_size: 10}}",
 )
 
 
+@pytest.mark.timeout(400)  # processes that start take most of it
 def test_verify_trains_in_processes_that_see_the_gpu(tmp_path, monkeypatch, with_gpu):
     """From the look for a driver to the report: what the command finds with --device cuda."""
     if with_gpu is simulated_gpu:
@@ -249,6 +253,51 @@ def test_no_window_makes_the_host_wait(name):
     assert copies(waits) == {line: 2 * count for line, count in moved.items()}  # of two runs
 
 
+@pytest.mark.parametrize("output", ["softmax", "mos"])
+def test_no_step_on_dialogs_makes_the_host_wait(output):
+    """Smaller batches are more steps, and no wait more; else only the model is moved."""
+
+    def waits_of_batches(size):
+        run = dialog_run(small.OUTPUTS[output], batch_size=size)
+        with simulated_gpu() as waits:
+            (one,) = train_on_dialogs([run], DIALOGS, device=GPU, folders=[None])
+            assert len(one.history) == 3
+            return Counter(waits), len([*one.model.parameters(), *one.model.buffers()])
+
+    waits, weights = waits_of_batches(7)
+    assert (waits, weights) == waits_of_batches(2)
+    kinds = dict.fromkeys(("item", "a copy from pageable memory"), 0)
+    for wait, count in waits.items():
+        kinds[wait.partition(",")[0]] += count
+    assert kinds == {"item": 3 * 3, "a copy from pageable memory": weights}
+
+
+def test_a_beam_search_waits_once_a_word():
+    """And once for each tensor of the weights, whose digest says which answers are kept."""
+    run, beam = dialog_run(small.MOS), Beam(size=3, longest=6, kept=2)
+    (one,) = train_on_dialogs([run], DIALOGS, device=torch.device("cpu"), folders=[None])
+    with simulated_gpu() as waits:
+        model = deepcopy(one.model).to(GPU)
+        waits.clear()
+        OnDialogs(run, model, one.history, one.best_epoch, DIALOGS, GPU).answered("test", beam)
+        words = sum(n for wait, n in waits.items() if wait.startswith("tolist"))
+        copies = sum(waits.values()) - words
+    assert words <= beam.longest * len(DIALOGS.test.examples)
+    assert copies == len(model.state_dict())
+
+
+def test_memory_that_cannot_be_pinned_is_copied_as_it_is(monkeypatch):
+    """On a device that torch knows nothing of."""
+
+    def refused(_):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    with simulated_gpu() as waits:
+        monkeypatch.setattr(torch.Tensor, "pin_memory", refused)
+        assert moved(torch.ones(2), GPU).device == GPU
+        assert sum(waits.values()) == 1
+
+
 def test_an_evaluation_waits_once():
     """However long the text is, once the text is on the device."""
     language = small.corpus()
@@ -258,6 +307,25 @@ def test_an_evaluation_waits_once():
         waits.clear()
         mean_loss(model, text, 1)
         assert sum(waits.values()) == 1
+
+
+def test_dynamic_evaluation_waits_at_its_looks_alone(monkeypatch):
+    """Once for the scales of all weights, once for what was cut, and at each look for the losses;
+    else for the two texts. The numbers do not depend on how often it looks."""
+    text = load_corpus(small.corpus(), None)
+    settings = {"scaling": "sum", "rate": 0.002, "decay": 0.02, "epsilon": 0.001}
+    spec = Perplexity.model_validate({"mode": "dynamic", "split": "test", "dynamic": settings})
+    with simulated_gpu() as waits:
+        model = small.built(small.model(), len(text.words), torch.float32).to(GPU)
+        found = []
+        for size in (1000, 7):
+            monkeypatch.setattr(dynamic, "SEGMENTS_AT_A_LOOK", size)
+            waits.clear()
+            found.append(spec.measure(OnText(None, model, (), 0, text, GPU)))
+            looks = math.ceil(found[-1].details["segments"] / size)
+            assert sum(waits.values()) == 2 + 2 + looks
+    assert looks > 2
+    assert found[0] == found[1]
 
 
 def test_noise_in_a_matrix_is_not_waited_for():
@@ -273,6 +341,41 @@ def test_noise_in_a_matrix_is_not_waited_for():
             moved = "a copy from pageable memory"
             counted[spec.kind] = sum(n for wait, n in waits.items() if wait.startswith(moved))
     assert counted["noisy_rank"] == 2 * counted["rank"]
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_a_checkpoint_waits_once(tmp_path, monkeypatch, room):
+    """For all its tensors, unless the device has no room for a copy; with the bytes of the CPU."""
+    run = small.run(small.MOS, small.rich_recipe(batch_size=12))
+    model = build(TrainingSpec.of(run))
+    with torch.no_grad():
+        for number, parameter in enumerate(model.parameters()):
+            parameter.fill_(number)
+
+    def saved(model, name):
+        state = Checkpoint(
+            run_key=run.key,
+            history=(),
+            best_epoch=0,
+            diverged=None,
+            averaging=False,
+            average_steps=0,
+            weights=model.state_dict(),
+        )
+        save_checkpoint(state, tmp_path / name)
+        return (tmp_path / name / FILE_NAME).read_bytes()
+
+    def full(*_):
+        raise torch.OutOfMemoryError
+
+    expected = saved(model, "cpu")
+    with simulated_gpu() as waits:
+        there = deepcopy(model).to(GPU)
+        waits.clear()
+        if not room:
+            monkeypatch.setattr(torch, "cat", full)
+        assert saved(there, "gpu") == expected
+        assert sum(waits.values()) == (1 if room else len(model.state_dict()))
 
 
 @pytest.mark.parametrize(("seconds", "written"), [(60.0, 2), (0.0, 4)])

@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from repro.errors import DataError
+from repro.trainers.devices import moved
 from repro.trainers.dialog.spec import LONGEST, DialogCorpus, SplitResponses, references_file
 from repro.trainers.language_model.corpus import (
     SPLITS,
@@ -127,10 +128,6 @@ class DialogSplit:
     def utterance(self, number: int) -> Tensor:
         """The words of one utterance, from ``<s>`` to ``</s>``."""
         return self.tokens[self.bounds[number] : self.bounds[number + 1]]
-
-    def to(self, device: torch.device) -> DialogSplit:
-        """The same split with its words on a device."""
-        return replace(self, tokens=self.tokens.to(device))
 
     @property
     def predicted(self) -> int:
@@ -243,8 +240,8 @@ class Batch:
 
     utterances: PackedSequence
     """Words of the context utterances, U sequences, example after example."""
-    sizes: tuple[int, ...]
-    """How many of these utterances each of the B examples has, oldest first."""
+    dialogs: PackedSequence
+    """Which of these utterances each of the B examples has, oldest first: their numbers."""
     inputs: PackedSequence
     """Words of the B responses from ``<s>`` on, without ``</s>``: N words."""
     targets: Tensor
@@ -255,14 +252,36 @@ class Batch:
         """N, how many words are predicted."""
         return len(self.targets)
 
+    def to(self, device: torch.device) -> Batch:
+        """The same on a device, by one copy for which the host does not wait."""
+        import torch  # noqa: PLC0415 - dialogs are counted without
+
+        if device.type == "cpu":
+            return self
+        sequences = (self.utterances, self.dialogs, self.inputs)
+        here = [*(getattr(each, part) for each in sequences for part in PARTS), self.targets]
+        there = iter(moved(torch.cat(here), device).split([len(each) for each in here]))
+
+        def one(sequences: PackedSequence) -> PackedSequence:
+            return sequences._replace(**{part: next(there) for part in PARTS})
+
+        return Batch(one(self.utterances), one(self.dialogs), one(self.inputs), next(there))
+
+
+PARTS = ("data", "sorted_indices", "unsorted_indices")
+"""What packed sequences have on their device; their ``batch_sizes`` stay on the CPU."""
+
 
 def batch_of(split: DialogSplit, examples: Sequence[Example]) -> Batch:
-    """The utterances of some examples, packed on the device that the split is on."""
+    """The utterances of some examples, sorted and packed on the CPU."""
+    import torch  # noqa: PLC0415 - dialogs are counted without
+
     contexts = [split.utterance(n) for first, end in examples for n in range(first, end)]
     responses = [split.utterance(example.response) for example in examples]
+    sizes = [end - first for first, end in examples]
     return Batch(
         utterances=packed(contexts),
-        sizes=tuple(end - first for first, end in examples),
+        dialogs=packed(torch.arange(len(contexts)).split(sizes)),
         inputs=packed([response[:-1] for response in responses]),
         targets=packed([response[1:] for response in responses]).data,
     )

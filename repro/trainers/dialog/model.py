@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
-from repro.trainers.dialog.corpus import Batch, DialogSplit, packed
+from repro.trainers.devices import moved
+from repro.trainers.dialog.corpus import Batch, DialogSplit
 from repro.trainers.dialog.spec import Beam, DialogRecipe, Seq2Seq
 from repro.trainers.language_model.evaluation import full_precision
 from repro.trainers.language_model.model import Embedding
@@ -120,8 +121,9 @@ class DialogModel(nn.Module):
     def encode(self, batch: Batch, regularisation: Regularisation = QUIET) -> Tensor:
         """The state (1, B, D) in which each response of a batch begins."""
         _, ends_2UH = self.utterance_encoder(self._embed(batch.utterances, regularisation))
-        utterances = torch.cat(ends_2UH.unbind(0), dim=1).split(batch.sizes)
-        _, end_1BC = self.dialog_encoder(packed(utterances))
+        utterances_UH = torch.cat(ends_2UH.unbind(0), dim=1)
+        in_order = utterances_UH.index_select(0, batch.dialogs.data)
+        _, end_1BC = self.dialog_encoder(batch.dialogs._replace(data=in_order))
         begin_1BD: Tensor = self.bridge(end_1BC)
         return begin_1BD
 
@@ -177,14 +179,24 @@ class Response(NamedTuple):
 
 
 class _Live(NamedTuple):
-    """Hypotheses that go on, the best first."""
+    """Hypotheses that go on, the best first: on the device, and as the host has them."""
 
-    words: Tensor
-    """(B, T), from ``<s>`` on."""
+    last: Tensor
+    """(B,) the last word of each."""
     scores: Tensor
     """(B,) log-probabilities, float64."""
     state: Tensor
     """(1, B, D), before the last word is read."""
+    responses: list[Response]
+    """The same, not complete."""
+
+    def grown(self, places: list[int], scores: list[float], vocabulary: int) -> list[Response]:
+        """The hypotheses with one word more; a place is that of a parent and its next word."""
+        each = zip((divmod(place, vocabulary) for place in places), scores, strict=True)
+        return [
+            Response((*self.responses[parent].words, word), score, complete=False)
+            for (parent, word), score in each
+        ]
 
 
 @torch.no_grad()
@@ -198,48 +210,46 @@ def respond(
     there on (Sutskever et al. 2014). After ``beam.longest`` predictions what has not ended competes
     as it is. Scores are not divided by lengths.
     """
+    device = begin_1BD.device
     live = _Live(
-        torch.full((1, 1), start, device=begin_1BD.device),
-        torch.zeros(1, dtype=torch.float64, device=begin_1BD.device),
+        torch.full((1,), start, device=device),
+        torch.zeros(1, dtype=torch.float64, device=device),
         begin_1BD,
+        [Response((), 0.0, complete=False)],
     )
     found: list[Response] = []
     with full_precision():
         for _ in range(beam.longest):
-            words_BT, scores_B, state_1BD = live
-            last = PackedSequence(words_BT[:, -1], torch.tensor([len(words_BT)]))
-            context_1BD, after_1BD = model.write(last, state_1BD)
-            log_p_BV = model.output.log_probabilities(context_1BD).squeeze(0).double()
-            scores_BV = scores_B.unsqueeze(1) + log_p_BV
-            best_B, places_B = scores_BV.flatten().topk(
-                min(beam.size - len(found), scores_BV.numel())
+            best_B, places_B, after_1BD = _best(model, live, beam.size - len(found))
+            # the one wait of a step; float64 holds each place, a word of a hypothesis, exactly
+            scores, places = torch.stack([best_B, places_B.double()]).tolist()
+            grown = live.grown([int(place) for place in places], scores, model.vocabulary)
+            going = [row for row, each in enumerate(grown) if each.words[-1] != end]
+            found += [Response(w[:-1], score, True) for w, score, _ in grown if w[-1] == end]
+            rows_B = moved(torch.tensor(going, dtype=torch.int64), device)
+            kept_B = places_B[rows_B]
+            live = _Live(
+                kept_B % model.vocabulary,
+                best_B[rows_B],
+                after_1BD[:, kept_B // model.vocabulary],
+                [grown[row] for row in going],
             )
-            parents_B, words_B = places_B // model.vocabulary, places_B % model.vocabulary
-            grown_BT = torch.cat([words_BT[parents_B], words_B.unsqueeze(1)], dim=1)
-            live = _Live(grown_BT, best_B, after_1BD[:, parents_B])
-            ended_B = live.words[:, -1] == end
-            found += _responses(live, ended_B, complete=True)
-            live = _chosen(live, ~ended_B)
-            if len(live.scores) == 0 or _decided(found, live, beam.kept):
+            if not going or _decided(found, live, beam.kept):
                 break
-    found += _responses(live, torch.ones_like(live.scores, dtype=torch.bool), complete=False)
-    return sorted(found, key=lambda response: -response.score)[: beam.kept]
+    return sorted([*found, *live.responses], key=lambda each: -each.score)[: beam.kept]
+
+
+def _best(model: DialogModel, live: _Live, size: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores (B,) of the best continuations, their places in (B V), and the states after."""
+    last = PackedSequence(live.last, torch.tensor([len(live.last)]))
+    context_1BD, after_1BD = model.write(last, live.state)
+    log_p_BV = model.output.log_probabilities(context_1BD).squeeze(0).double()
+    scores_N = (live.scores.unsqueeze(1) + log_p_BV).flatten()
+    best_B, places_B = scores_N.topk(min(size, len(scores_N)))
+    return best_B, places_B, after_1BD
 
 
 def _decided(found: list[Response], live: _Live, kept: int) -> bool:
     """Whether nothing can change any more, since a score only falls."""
     scores = sorted((response.score for response in found), reverse=True)
-    return len(scores) >= kept and scores[kept - 1] >= float(live.scores.max())
-
-
-def _chosen(live: _Live, mask_B: Tensor) -> _Live:
-    return _Live(live.words[mask_B], live.scores[mask_B], live.state[:, mask_B])
-
-
-def _responses(live: _Live, mask_B: Tensor, *, complete: bool) -> list[Response]:
-    """Some of the hypotheses as responses, without their marks."""
-    chosen = _chosen(live, mask_B)
-    stop = -1 if complete else None
-    words = [tuple(row[1:stop]) for row in chosen.words.tolist()]
-    scores = chosen.scores.tolist()
-    return [Response(w, score, complete) for w, score in zip(words, scores, strict=True)]
+    return len(scores) >= kept and scores[kept - 1] >= live.responses[0].score

@@ -130,11 +130,10 @@ def _train(
     model.to(device)
     adam, average = AdamOptimiser(model, spec.recipe), Average(model)
     replicate = TrainingReplicate(run, folder, model, spec.recipe, average, adam).resumed()
-    train_split = corpus.train.to(device)
     while not replicate.ended:
-        losses = _train_epoch(replicate, adam, train_split, report)
+        losses = _train_epoch(replicate, adam, corpus.train, report)
         replicate.end_epoch(
-            losses, lambda: mean_loss(model, corpus.valid)[0], train_split.predicted
+            losses, lambda: mean_loss(model, corpus.valid)[0], corpus.train.predicted
         )
     return replicate.result()
 
@@ -155,10 +154,11 @@ def _train_epoch(
         where = (epoch, recipe.epochs, step, len(batches), done, in_all)
         report(Progress(replicate.key, *where, phase))
 
-    by_token, by_step = torch.zeros(2, dtype=torch.float64, device=split.tokens.device)
+    device = replicate.model.output.weight.device
+    by_token, by_step = torch.zeros(2, dtype=torch.float64, device=device)
     tell(0, "train")
     for step, examples in enumerate(batches, start=1):
-        batch = batch_of(split, examples)
+        batch = batch_of(split, examples).to(device)
         loss = replicate.model.loss(batch, regularisation)
         loss.backward()
         adam.step()
@@ -187,9 +187,8 @@ def contexts(
     model: DialogModel, split: DialogSplit, batch_size: int = BATCH
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Contexts (1, N, D) and the words (1, N) that follow them, batch by batch."""
-    here = split.to(model.output.weight.device)
-    for examples in in_order(here.examples, batch_size):
-        batch = batch_of(here, examples)
+    for examples in in_order(split.examples, batch_size):
+        batch = batch_of(split, examples).to(model.output.weight.device)
         with torch.no_grad(), full_precision():
             context_1ND = model(batch)
         yield context_1ND, batch.targets.unsqueeze(0)
@@ -230,13 +229,14 @@ def _answered(
     _weights: str, model: DialogModel, split: DialogSplit, beam: Beam, words: tuple[str, ...]
 ) -> Answered:
     """The last answers are kept for other orders and the other side, of the same ``_weights``."""
-    here, start, end = split.to(model.output.weight.device), words.index(BEGIN), words.index(END)
+    start, end = words.index(BEGIN), words.index(END)
     found = []
-    for example in here.examples:
+    for example in split.examples:
+        batch = batch_of(split, [example]).to(model.output.weight.device)
         with torch.no_grad(), full_precision():
-            begin_1BD = model.encode(batch_of(here, [example]))
+            begin_1BD = model.encode(batch)
         answers = respond(model, begin_1BD, beam, start=start, end=end)
-        found.append((answers, tuple(here.utterance(example.response)[1:-1].tolist())))
+        found.append((answers, tuple(split.utterance(example.response)[1:-1].tolist())))
     return found
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
+import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from safetensors import SafetensorError
 from safetensors.torch import load, save
@@ -141,16 +143,35 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
 
     What ``folder`` is in has to be there: a store that vanishes in mid-run is not made again.
     """
-    tensors = {
-        f"{group}/{name}": tensor.detach().cpu().contiguous()
-        for group in GROUPS
-        for name, tensor in getattr(checkpoint, group).items()
-    }
+    tensors = fetched(
+        {
+            f"{group}/{name}": tensor.detach()
+            for group in GROUPS
+            for name, tensor in getattr(checkpoint, group).items()
+        }
+    )
     header = set(CheckpointState.model_fields)
     state = canonical_json(checkpoint.model_dump(mode="json", include=header))
     content = save(tensors, {"state": state, "sha256": sha256_of(state, tensors)})
     folder.mkdir(exist_ok=True)
     write_atomically(folder / FILE_NAME, content)
+
+
+def fetched(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same on the CPU; those of a device by one copy for each type, and so in one wait.
+
+    A device without room for a copy is waited for at each tensor.
+    """
+    found = dict(tensors)
+    there = {name: tensor for name, tensor in tensors.items() if tensor.device.type != "cpu"}
+    for dtype in {tensor.dtype for tensor in there.values()}:
+        alike = {name: tensor for name, tensor in there.items() if tensor.dtype == dtype}
+        with suppress(torch.OutOfMemoryError):
+            flat = torch.cat([tensor.flatten() for tensor in alike.values()]).cpu()
+            parts = flat.split([tensor.numel() for tensor in alike.values()])
+            pairs = zip(alike.items(), parts, strict=True)
+            found.update((name, part.view(tensor.shape)) for (name, tensor), part in pairs)
+    return {name: tensor.cpu().contiguous() for name, tensor in found.items()}
 
 
 def load_checkpoint(folder: Path, run_key: str) -> tuple[Checkpoint | None, str | None]:

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from repro.digest import digest
+from repro.trainers.devices import pinned
 from repro.trainers.run import RunSpec
 
 STREAM_NAMES = (
@@ -116,7 +117,7 @@ class Ahead:
 
     def _drawn(self, count: int) -> Tensor:
         """In memory that the device copies from by itself."""
-        return torch.from_numpy(self._draw(self._generator, count)).pin_memory()
+        return pinned(torch.from_numpy(self._draw(self._generator, count)))
 
 
 @cache

@@ -19,7 +19,7 @@ def sequences(packed):
 def test_a_batch_has_contexts_inputs_and_targets():
     """Contexts are whole utterances; targets are the inputs one step later, to </s>."""
     batch = batch_of(SPLIT, [SPLIT.examples[1], SPLIT.examples[2]])
-    assert batch.sizes == (2, 1)
+    assert sequences(batch.dialogs) == [[0, 1], [2]]
     opening = [BEGIN, OPENING, END]
     assert sequences(batch.utterances) == [opening, [BEGIN, 7, END], opening]
     assert sequences(batch.inputs) == [[BEGIN, 8, 9, 10], [BEGIN]]
@@ -32,7 +32,7 @@ def test_the_tokens_of_all_batches_are_those_of_the_split():
     whole = tiny.random_split()
     batches = [batch_of(whole, examples) for examples in in_order(whole.examples, 3)]
     assert sum(batch.tokens for batch in batches) == whole.predicted
-    assert [len(batch.sizes) for batch in batches] == [3, 3, 3, 3, 3, 3, 2]
+    assert [int(batch.dialogs.batch_sizes[0]) for batch in batches] == [3, 3, 3, 3, 3, 3, 2]
 
 
 def test_an_epoch_reads_every_response_once_in_an_order_of_its_own():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -22,6 +22,9 @@ from repro.trainers.run import RunSpec
 
 LARGEST_DYNAMIC_LOSS = 700.0
 """Nats; the perplexity of a larger one is no finite number."""
+
+SEGMENTS_AT_A_LOOK: Final = 256
+"""How many losses the host lets come before it waits for them and looks at their mean."""
 
 
 def dynamic_perplexity(
@@ -43,23 +46,47 @@ def dynamic_perplexity(
         squares, passes = squared_gradients(learner, corpus.train, how, regularisation)
         weights = _moving(model, learner, squares, passes, how)
         del squares
-        total = count = segments = 0.0
-        tokens, streams = getattr(corpus, measurement.split), measurement.batch_size
+        read, tokens, streams = _Read(how), corpus.split(measurement.split), measurement.batch_size
         for loss, predicted in _losses(learner, tokens, streams, how.segment, regularisation):
-            segments += 1
-            total, count = total + loss * predicted, count + predicted
-            if not total / count < LARGEST_DYNAMIC_LOSS:  # true for NaN
-                raise ClaimError(
-                    "dynamic evaluation ran away: no finite perplexity after segment "
-                    f"{int(segments):,}\n  to do: lower its rate ({how.rate:g}), or raise its "
-                    f"epsilon ({how.epsilon:g})"
-                )
             for weight in weights:
                 weight.move(how.rate)
-    cut = sum(int((weight.pull == 1).sum()) for weight in weights)
+            read.add(loss, predicted)
+        read.look()
+    cut = int(torch.stack([(weight.pull == 1).sum() for weight in weights]).sum())
     moving = sum(weight.pull.numel() for weight in weights)
-    facts = {"tokens": int(count), "segments": int(segments), "statistics_segments": passes}
-    return math.exp(total / count), {**facts, "decay_cut": cut / moving}
+    facts = {"tokens": read.count, "segments": read.segments, "statistics_segments": passes}
+    return math.exp(read.total / read.count), {**facts, "decay_cut": cut / moving}
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was read so far; the last losses are still on the device."""
+
+    how: Any
+    total: float = 0.0
+    """Sum of the losses in nats, over ``count`` words of so many ``segments``."""
+    count: int = 0
+    segments: int = 0
+    waiting: list[tuple[Tensor, int]] = field(default_factory=list)
+
+    def add(self, loss: Tensor, predicted: int) -> None:
+        self.waiting.append((loss, predicted))
+        if len(self.waiting) == SEGMENTS_AT_A_LOOK:
+            self.look()
+
+    def look(self) -> None:
+        """Fetch the losses, the one wait; ClaimError at the first segment with too large a mean."""
+        losses = torch.stack([loss for loss, _ in self.waiting]).tolist() if self.waiting else []
+        for loss, (_, predicted) in zip(losses, self.waiting, strict=True):
+            self.segments += 1
+            self.total, self.count = self.total + loss * predicted, self.count + predicted
+            if not self.total / self.count < LARGEST_DYNAMIC_LOSS:  # true for NaN
+                raise ClaimError(
+                    "dynamic evaluation ran away: no finite perplexity after segment "
+                    f"{self.segments:,}\n  to do: lower its rate ({self.how.rate:g}), or raise its "
+                    f"epsilon ({self.how.epsilon:g})"
+                )
+        self.waiting.clear()
 
 
 def squared_gradients(
@@ -115,7 +142,7 @@ def _moving(
     if how.scaling == "mean":
         squares = [square / passes for square in squares]
     roots = [square.sqrt() for square in squares]
-    means = [float(root.mean(dtype=torch.float64)) for root in roots]
+    means = torch.stack([root.mean(dtype=torch.float64) for root in roots]).tolist()
     typical = sum(means) / (len(means) if how.scaling == "mean" else 1)
     return [
         _Weight(parameter, start, root + how.epsilon, (root * (how.decay / typical)).clamp_(max=1))
@@ -125,7 +152,7 @@ def _moving(
 
 def _losses(
     model: LanguageModel, tokens: Tensor, streams: int, length: int, regularisation: Regularisation
-) -> Iterator[tuple[float, int]]:
+) -> Iterator[tuple[Tensor, int]]:
     """Mean loss in nats of each segment and its number of words, its gradients in the model."""
     text_LB = batchify(tokens, streams).to(model.output.weight.device)
     state = model.zero_state(streams)
@@ -135,7 +162,7 @@ def _losses(
         loss = model.output.loss(context_TBD, targets_TB, regularisation)
         loss.backward()
         state = detached(after)
-        yield float(loss.detach()), targets_TB.numel()
+        yield loss.detach(), targets_TB.numel()
 
 
 def _regularisation(measurement: Any, how: Any, run: RunSpec | None) -> Regularisation:
