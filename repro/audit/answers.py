@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
-from repro.audit.as_printed import AsPrinted, Better, Method, PrintedValue, Reading, metrics_in
+from repro.audit.as_printed import AsPrinted, Method, PrintedValue
 from repro.audit.best import compared_with_the_best
 from repro.audit.comparison import (
     Answer,
@@ -22,9 +22,10 @@ from repro.audit.comparison import (
     PrintedComparison,
     rows_of,
 )
-from repro.audit.findings import YES, answer_of, number, p_text, span_text
+from repro.audit.findings import YES, answer_of, p_from, p_is, p_text
 from repro.audit.grading import READINGS, decision
 from repro.audit.p_range import Span, Variant
+from repro.audit.printed_words import Better, Reading, metrics_in
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
@@ -150,7 +151,7 @@ def audit_as_printed(
     said = [*_taken(printed, decided, pairs, family)]
     if len(scenarios) == 1 and decided.baseline is None:
         said += _best(printed, source, decided, scenarios[0], rounding)
-    return Audit("", source, rows, tuple(said))
+    return Audit("", source, rows, tuple(said), printed.guessed)
 
 
 def _best(
@@ -345,7 +346,7 @@ def _answer(pair: _Pair, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]
     if len(after) == len(alone) == 1 and None not in after | alone:
         p = [each.p for each in found.values()]
         said = (
-            f"significant at 5 %: {YES[alone.pop()]} (p = {span_text((min(p), max(p)))}); after "
+            f"significant at 5 %: {YES[alone.pop()]} ({p_is(*p)}); after "
             f"Holm: {YES[next(iter(after))]}; by every reading of what is printed"
         )
         return _word(after), said
@@ -361,8 +362,8 @@ def _word(after: set[bool | None]) -> Answer:
 def _said(span: Span, p: float) -> str:
     decided = decision(span, ALPHA)
     if decided is None:
-        return f"open, for rounding allows p from {span_text(span)}"
-    return f"{YES[decided]} (p = {number(p)})"
+        return f"open, for rounding allows {p_from(span)}"
+    return f"{YES[decided]} ({p_is(p)})"
 
 
 def _by_readings(found: Mapping[Scenario, _Found]) -> str:
@@ -382,8 +383,7 @@ def _by_sizes(these: Mapping[int | None, _Found]) -> str:
     ways = {n: decision(each.after, ALPHA) for n, each in these.items()}
     if len(set(ways.values())) == 1:
         p = [each.p_after for each in these.values()]
-        of = number(p[0]) if len(p) == 1 else span_text((min(p), max(p)))
-        return f"{YES[next(iter(ways.values()))]} (p = {of})"
+        return f"{YES[next(iter(ways.values()))]} ({p_is(*p)})"
     yes = [n for n, way in ways.items() if way and n]
     if not yes:
         no = [n for n, way in ways.items() if way is False and n]

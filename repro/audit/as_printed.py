@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 from repro.audit.comparison import check_probability
 from repro.audit.pasted import Cell, Pasted
+from repro.audit.printed_words import (
+    Better,
+    Layout,
+    Reading,
+    Side,
+    layout,
+    runs_told,
+    spread_told,
+    way,
+)
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber
 from repro.files import fatal
 from repro.schema.rows import MOST
-
-Reading: TypeAlias = Literal["sd", "se", "ci95"]
-Better: TypeAlias = Literal["lower", "higher"]
 
 _NUMBER = r"[-+\N{MINUS SIGN}]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
 _VALUE = re.compile(
@@ -24,6 +30,9 @@ _VALUE = re.compile(
     rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}) ?(?P<high>{_NUMBER})[\])])?",
     re.IGNORECASE,
 )
+_TWO = re.compile(rf"{_NUMBER} ?/ ?{_NUMBER}")
+"""Two numbers in one cell, of which neither can be taken."""
+
 _ROLES: Mapping[str, re.Pattern[str]] = {
     "n": re.compile(r"#? ?(?:n|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"),
     "p": re.compile(r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\))?"),
@@ -31,31 +40,6 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
     "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err\.?|standard error)\)?"),
     "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
 }
-_SAYS: Mapping[Reading, re.Pattern[str]] = {
-    "sd": re.compile(r"\b(?:s\.?d\.?|std\.?(?! ?err)|stdev|standard deviations?)(?![a-z])"),
-    "se": re.compile(r"\b(?:s\.?e\.?m?|std\.? ?err(?:or)?|standard errors?)(?![a-z])"),
-    "ci95": re.compile(r"95 ?% ?(?:ci|confidence|c\.i\.)|ci ?95|confidence intervals?"),
-}
-_RUNS = re.compile(
-    r"\bn ?= ?(\d{1,6})\b|\b(?:over|of|across|with|from|for) (\d{1,6}|two|three|four|five|six"
-    r"|eight|ten) (?:[a-z]+ ){0,2}(?:runs|seeds|trials|repeats|repetitions|initiali[sz]ations)"
-)
-_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10}
-_LOWER = re.compile(
-    r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
-    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
-)
-_HIGHER = re.compile(
-    r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
-    r"|precision|recall|\br2\b|success|top-?[15]|higher is better"
-)
-_LIKELIHOOD = re.compile(r"\bll\b|likelihood")
-_OF_ROWS = re.compile(
-    r"(?:data ?sets?|dnns?|backbones?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
-    r"|games?|variables?)(?: ?\([^()]*\))?"
-)
-"""What heads the first column where methods stand in columns."""
-
 _LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
 _NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
@@ -90,7 +74,7 @@ class AsPrinted:
     """The methods of a table by columns of values, and what its header and notes say of these.
 
     ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
-    behind, and is of.
+    behind, and is of. ``guessed`` are sentences on what the table does not say.
     """
 
     methods: tuple[Method, ...]
@@ -102,39 +86,86 @@ class AsPrinted:
     across: bool
     p_of: str
     unread: tuple[str, ...]
+    guessed: tuple[str, ...] = ()
 
 
-def read_as_printed(table: Pasted, *, methods: Literal["rows", "columns"] | None) -> AsPrinted:
-    """What a table says; SpecError with every cell that cannot be read, and how to write it."""
+def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
+    """What a table says; SpecError with every cell that cannot be read, and how to write it.
+
+    A row without any number of results, as of parameters (`2.5k`), is left unread.
+    """
     names, body = _header(table)
     if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
         mistake = "no column says which test its statistic is of"
         expected = "a column t, F, r, z or chi2, and df where the test has any"
         advice = "name the column of statistics after its test"
         raise fatal(_place(table.file, table.rows[0][0]), mistake, expected, advice)
+    unread = [_bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
+    body = [row for row in body if not _is_of_other_things(row)]
     roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
-    if "value" not in roles:
+    if "value" not in roles[1:]:
         mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
         advice = "paste the table with its header, one method a row"
-        raise fatal(_place(table.file, body[0][0]), mistake, "93.4±0.2", advice)
-    reader = _Reader(table, names, roles)
-    found = list(reader.methods(body))
+        raise fatal(_place(table.file, table.rows[0][0]), mistake, "93.4±0.2", advice)
+    found = Layout(methods) if methods else _layout(table, names, roles, body)
+    side = _sure(found, table)
+    reader = _Reader(table, names, roles, side)
+    rows = list(reader.methods(body))
     if reader.problems:
         raise SpecError(sorted(reader.problems)[:MOST])
     said = " ".join((*table.notes, *names)).lower()
     columns = [names[at] for at in reader.at("value")]
-    turned = methods or _turned(names[0], found, columns)
+    unread = [names[at] for at in reader.at("unread") if names[at] and at] + unread
     return AsPrinted(
-        methods=tuple(found),
+        methods=tuple(rows),
         columns=tuple(columns),
-        reading=_told(said),
-        n=_runs_told(said),
-        better=dict(_directions(found, columns, table.notes, turned)),
+        reading=spread_told(said),
+        n=runs_told(said),
+        better=dict(_directions(rows, columns, table.notes, side)),
         legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
-        across=turned == "columns",
+        across=side == "columns",
         p_of=reader.p_of(),
-        unread=tuple(names[at] for at in reader.at("unread") if names[at] and at),
+        unread=tuple(dict.fromkeys([*unread, *reader.unread])),
+        guessed=tuple(filter(None, [found.sentence])),
     )
+
+
+def _is_of_other_things(row: Sequence[Cell]) -> bool:
+    """Whether none of a row's several cells is a number of results: `2.5k`, or a header again."""
+    texts = [_bare(cell.text)[0] for cell in row[1:] if not cell.empty]
+    return len(texts) > 1 and not _is_group(row) and not any(map(_is_number, texts))
+
+
+def _is_number(text: str) -> bool:
+    return bool(_VALUE.fullmatch(text) or _TWO.fullmatch(text))
+
+
+def _layout(
+    table: Pasted, names: Sequence[str], roles: Sequence[str], body: Sequence[Sequence[Cell]]
+) -> Layout:
+    """Where the methods are, by the names of rows and columns of results, and by what is bold."""
+    rows = [row for row in body if not _is_group(row)]
+    values = [at for at, role in enumerate(roles) if role == "value" and at]
+    with_p = "p" in roles and all(not row[roles.index("p")].empty for row in rows)
+    headed = table.rows[0][0] is not body[0][0]
+    return layout(
+        names[0] if headed else "",
+        [_bare(row[0].text)[0] for row in rows],
+        [names[at] for at in values],
+        [[_bare(row[at].text)[1] for at in values] for row in rows],
+        p_of_row=with_p,
+        of_arms=bool({"n", "p"} & {*roles}),
+    )
+
+
+def _sure(found: Layout, table: Pasted) -> Side:
+    """The side of the methods; refused where nothing tells, since half of all guesses are wrong."""
+    if found.side is None:
+        mistake = "nothing says whether the methods are the rows or the columns"
+        expected = "a word above the first column, such as Method or Data set"
+        advice = "decide it: --methods rows or --methods columns"
+        raise fatal(_place(table.file, table.rows[0][0]), mistake, expected, advice)
+    return found.side
 
 
 def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
@@ -186,7 +217,7 @@ def _bare(text: str) -> tuple[str, bool, str]:
 def _role(name: str, cells: Sequence[Cell]) -> str:
     lower = name.lower().replace("_", " ").strip()
     results = [cell for cell in cells if not cell.empty]
-    numbers = [cell for cell in results if _VALUE.fullmatch(_bare(cell.text)[0])]
+    numbers = [cell for cell in results if _is_number(_bare(cell.text)[0])]
     for role, pattern in _ROLES.items():
         spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
         if pattern.fullmatch(lower) and not spread:
@@ -201,9 +232,10 @@ def _place(file: str, cell: Cell) -> Place:
 class _Reader:
     """Reads rows by the roles of their columns, and keeps what it cannot read as problems."""
 
-    def __init__(self, table: Pasted, names: Sequence[str], roles: list[str]) -> None:
+    def __init__(self, table: Pasted, names: Sequence[str], roles: list[str], side: Side) -> None:
         self.file, self.names, self.roles = table.file, names, roles
         self.problems: list[Problem] = []
+        self.unread: list[str] = []
         self.roles[0] = "name"
         self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
@@ -213,8 +245,10 @@ class _Reader:
             re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
         )
         values = self.at("value")
-        in_rows = not _OF_ROWS.fullmatch(names[0].lower())
-        if in_rows and any(self._spread_in(at, table.rows) for at in values):
+        self.across = side == "columns"
+        spread = any(self._spread_in(at, table.rows) for at in values)
+        self.only_spread = spread and self.across and "p" not in roles
+        if spread and not self.across:
             for at in values:
                 if not self._spread_in(at, table.rows):
                     self.roles[at] = "unread"
@@ -244,8 +278,12 @@ class _Reader:
         for row in body:
             if _is_group(row):
                 section = _bare(row[0].text)[0]
+                continue
+            method = replace(self._method(row), section=section)
+            if self.only_spread and not any(v.spread for v in method.values.values()):
+                self.unread.append(method.name)
             else:
-                yield replace(self._method(row), section=section)
+                yield method
 
     def _method(self, row: Sequence[Cell]) -> Method:
         values = {
@@ -271,6 +309,9 @@ class _Reader:
             return None
         text, bold, stars = _bare(self._points(cell))
         found = _VALUE.fullmatch(text)
+        if _TWO.fullmatch(text):
+            self.unread.append(f"{cell.text[:40]!r}")
+            return None
         if found is None:
             self._wrong(
                 cell, f"{cell.text[:40]!r} is not a number with its spread", "93.4±0.2", WRITE
@@ -361,61 +402,22 @@ def _spread(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]
     return spread, None
 
 
-def _told(said: str) -> Reading | None:
-    """What header and notes say that ± is, where they say one thing."""
-    found = [reading for reading, pattern in _SAYS.items() if pattern.search(said)]
-    return found[0] if len(found) == 1 else None
-
-
-def _runs_told(said: str) -> int | None:
-    """How many runs the notes say a mean is of, where they name one number."""
-    found = {one or other for one, other in _RUNS.findall(said)}
-    if len(found) != 1:
-        return None
-    (text,) = found
-    return _WORDS.get(text) or int(text) or None
-
-
-def _turned(
-    first: str, found: Sequence[Method], columns: Sequence[str]
-) -> Literal["rows", "columns"]:
-    """Where methods stand: in columns if rows are data sets, or two values with a p in each."""
-    if _OF_ROWS.fullmatch(first.lower()):
-        return "columns"
-    each = all(method.p is not None for method in found)
-    return "columns" if len(columns) == 2 and each else "rows"
-
-
 def _directions(
     found: Sequence[Method],
     columns: Sequence[str],
     notes: Sequence[str],
-    turned: Literal["rows", "columns"],
+    side: Side,
 ) -> Iterator[tuple[str, Better]]:
     """Which way is better, by the names of columns, the notes, or what is set in bold."""
     groups: dict[str, list[PrintedValue]] = (
         {method.name: list(method.values.values()) for method in found}
-        if turned == "columns"
+        if side == "columns"
         else {name: [m.values[name] for m in found if name in m.values] for name in columns}
     )
     for name, values in groups.items():
-        way = _way(name) or _way(" ".join(notes)) or _by_bold(values)
-        if way is not None:
-            yield name, way
-
-
-def _way(text: str) -> Better | None:
-    said = re.sub("(?:standard|std) errors?", "", text.lower())
-    lower, higher = (bool(each.search(said)) for each in (_LOWER, _HIGHER))
-    if lower == higher:
-        return None
-    return "lower" if lower else "higher"
-
-
-def metrics_in(name: str) -> frozenset[str]:
-    """The metrics that the name of a column tells of."""
-    found = (each.findall(name.lower()) for each in (_LOWER, _HIGHER, _LIKELIHOOD))
-    return frozenset(word for words in found for word in words)
+        better = way(name) or way(" ".join(notes)) or _by_bold(values)
+        if better is not None:
+            yield name, better
 
 
 def _by_bold(values: Sequence[PrintedValue]) -> Better | None:

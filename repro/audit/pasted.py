@@ -19,7 +19,9 @@ from repro.schema.rows import Mistakes, rows_of
 MAX_CELLS = 20_000
 MAX_SPAN = 100
 LONGEST = 500
-EMPTY = frozenset(("", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "n/a", "na", "n.a."))
+EMPTY = frozenset(
+    ("", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}", "n/a", "na", "n.a.")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def audited(folder, text, name="table.txt", **decided):
     path = folder / name
     path.write_text(text, encoding="utf-8")
     (audit,) = audit_paths([path], decided=Decided(**decided))
-    return {row.id: row for row in audit.rows}, " ".join(audit.findings)
+    return {row.id: row for row in audit.rows}, " ".join(audit.said)
 
 
 def welch(a, b):
