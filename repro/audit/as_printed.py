@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from repro.audit.comparison import check_probability
-from repro.audit.pasted import Cell, Pasted
+from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_words import (
     Better,
     Layout,
@@ -24,9 +24,17 @@ from repro.files import fatal
 from repro.schema.rows import MOST
 
 _NUMBER = r"[-+\N{MINUS SIGN}]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
+_UNITS = (
+    r"ms|s|secs?\.?|seconds?|m|mins?\.?|minutes?|h|hrs?|hours?|d|days?|x|×|k|M|B|[MG]B|[MGT]?FLOPs"
+    r"|params?|epochs?|steps?|layers?"
+)
+"""What a number in brackets is of where it is not a spread: a time, a size; so is a sign."""
+
+_SIGN = r"[-+\N{MINUS SIGN}\N{UPWARDS ARROW}\N{DOWNWARDS ARROW}](?![-+/])"
 _VALUE = re.compile(
     rf"(?P<mean>{_NUMBER}) ?%?(?: ?(?:±|\+/-|\+-) ?(?P<spread>{_NUMBER}) ?%?"
-    rf"| ?\( ?(?:(?:±|\+/-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
+    rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
+    rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
     rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}) ?(?P<high>{_NUMBER})[\])])?",
     re.IGNORECASE,
 )
@@ -112,7 +120,7 @@ def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
     reader = _Reader(table, names, roles, side)
     rows = list(reader.methods(body))
     if reader.problems:
-        raise SpecError(sorted(reader.problems)[:MOST])
+        raise SpecError(gathered(reader.problems)[:MOST])
     said = " ".join((*table.notes, *names)).lower()
     columns = [names[at] for at in reader.at("value")]
     unread = [names[at] for at in reader.at("unread") if names[at] and at] + unread
@@ -126,7 +134,7 @@ def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
         across=side == "columns",
         p_of=reader.p_of(),
         unread=tuple(dict.fromkeys([*unread, *reader.unread])),
-        guessed=tuple(filter(None, [found.sentence])),
+        guessed=tuple(filter(None, [found.sentence, reader.bracketed])),
     )
 
 
@@ -138,6 +146,13 @@ def _is_of_other_things(row: Sequence[Cell]) -> bool:
 
 def _is_number(text: str) -> bool:
     return bool(_VALUE.fullmatch(text) or _TWO.fullmatch(text))
+
+
+def _has_spread(text: str) -> bool:
+    found = _VALUE.fullmatch(text)
+    if found is None:
+        return re.search(r"±|\+/-|\+-|[(\[]", text) is not None
+    return any(found[each] for each in ("spread", "inside", "low"))
 
 
 def _layout(
@@ -236,6 +251,7 @@ class _Reader:
         self.file, self.names, self.roles = table.file, names, roles
         self.problems: list[Problem] = []
         self.unread: list[str] = []
+        self.bracketed = ""
         self.roles[0] = "name"
         self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
@@ -263,8 +279,8 @@ class _Reader:
         return self.names[before[-1]] if before else ""
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
-        inside = any(re.search(r"±|\+/-|\+-|[(\[]", row[at].text) for row in rows[1:])
-        return inside or self._deviations(at) is not None
+        printed = any(_has_spread(_bare(row[at].text)[0]) for row in rows[1:])
+        return printed or self._deviations(at) is not None
 
     def _deviations(self, at: int) -> int | None:
         """The column of deviations that follows a column of means."""
@@ -309,7 +325,7 @@ class _Reader:
             return None
         text, bold, stars = _bare(self._points(cell))
         found = _VALUE.fullmatch(text)
-        if _TWO.fullmatch(text):
+        if _TWO.fullmatch(text) or not re.search("[0-9]", text):
             self.unread.append(f"{cell.text[:40]!r}")
             return None
         if found is None:
@@ -317,6 +333,8 @@ class _Reader:
                 cell, f"{cell.text[:40]!r} is not a number with its spread", "93.4±0.2", WRITE
             )
             return None
+        if found["other"] and not self.bracketed:
+            self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
         try:
             spread, reading = _spread(found)
             value = PrintedValue(_number(found["mean"]), spread, stars, bold, reading)
@@ -367,7 +385,9 @@ class _Reader:
             return None
 
     def _wrong(self, cell: Cell, mistake: str, expected: str, advice: str) -> None:
-        self.problems.append(Problem(_place(self.file, cell), mistake, expected, advice))
+        place = _place(self.file, cell)
+        if place not in [problem.place for problem in self.problems]:
+            self.problems.append(Problem(place, mistake, expected, advice))
 
 
 WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"

@@ -16,7 +16,7 @@ from repro.audit.comparison import Answer, Audit, Audited, Grade, check_probabil
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
-from repro.audit.pasted import Cell, Pasted
+from repro.audit.pasted import Cell, Pasted, gathered
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
@@ -111,7 +111,7 @@ def _checked(found: list[Statement], problems: list[Problem], file: str) -> tupl
         mistake, advice = f"{len(found):,} statistics", "make several files of it"
         problems = [Problem(Place(file), mistake, f"at most {MAX_STATEMENTS:,}", advice)]
     if problems:
-        raise SpecError(sorted(problems)[:MOST])
+        raise SpecError(gathered(problems)[:MOST])
     return tuple(found)
 
 
