@@ -22,7 +22,7 @@ from repro.audit.comparison import (
     PrintedComparison,
     rows_of,
 )
-from repro.audit.findings import YES, answer_of, p_from, p_is, p_text
+from repro.audit.findings import NAMED, YES, answer_of, p_from, p_is, p_text
 from repro.audit.grading import READINGS, decision
 from repro.audit.p_range import Span, Variant
 from repro.audit.printed_words import Better, Reading, metrics_in
@@ -60,6 +60,7 @@ class _Pair:
     """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
 
     id: str
+    names: tuple[str, str]
     a: tuple[PrintedValue, int | None]
     b: tuple[PrintedValue, int | None]
     p: PrintedNumber | None
@@ -76,6 +77,12 @@ class _Pair:
         return any(
             value.spread is not None and value.reading is None for value, _ in (self.a, self.b)
         )
+
+    @property
+    def missing(self) -> list[str]:
+        """The names of the values that no spread is printed with."""
+        both = zip(self.names, (self.a, self.b), strict=True)
+        return [name for name, (value, _) in both if value.spread is None]
 
     @property
     def complete(self) -> bool:
@@ -142,16 +149,60 @@ def audit_as_printed(
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
     if len(scenarios) == 1:
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
-    rows = tuple(
-        _answered(row, pair, {each: found[each][at] for each in scenarios if at in found[each]})
+    rows = [
+        (
+            _answered(
+                row, pair, {each: found[each][at] for each in scenarios if at in found[each]}
+            ),
+            pair,
+        )
         for at, (row, pair) in enumerate(zip(plain, pairs, strict=True))
         if pair.shown
-    )
+    ]
+    kept, without = _told_together(rows)
     family = sum(pair.complete for pair in pairs)
     said = [*_taken(printed, decided, pairs, family)]
     if len(scenarios) == 1 and decided.baseline is None:
         said += _best(printed, source, decided, scenarios[0], rounding)
-    return Audit("", source, rows, tuple(said), printed.guessed)
+    lead = (*printed.guessed, *_on_the_way(printed, decided, pairs), *without)
+    return Audit("", source, kept, tuple(said), lead)
+
+
+FEW = 3
+
+
+def _told_together(rows: Sequence[tuple[Audited, _Pair]]) -> tuple[tuple[Audited, ...], list[str]]:
+    """The rows, but for more than a few without a spread, and one sentence on all of these."""
+    without = [pair for _, pair in rows if pair.missing and pair.p is None]
+    if len(without) <= FEW:
+        return tuple(row for row, _ in rows), []
+    names = list(dict.fromkeys(name for pair in without for name in pair.missing))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    why = f"no spread (±) is printed for {', '.join(names[:NAMED])}{more}"
+    kept = tuple(row for row, pair in rows if not pair.missing or pair.p is not None)
+    if kept:
+        return kept, [f"Of {len(rows)} pairs {len(kept)} can be judged; {why}."]
+    said = f"none of {len(rows)} pairs"
+    return (Audited(id=said, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=why),), []
+
+
+def _on_the_way(printed: AsPrinted, decided: Decided, pairs: Sequence[_Pair]) -> Iterator[str]:
+    """Which way was taken for better though the table does not say it, or that it is open."""
+    if decided.better is not None or decided.baseline is not None or any(p.p for p in pairs):
+        return
+    if names := printed.way_guessed:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield (
+            f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
+            "are mostly accuracies: --better lower turns it."
+        )
+    names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
+    complete = sum(pair.complete for pair in pairs)
+    if complete > FEW and not {*names_of} <= printed.better.keys():
+        yield (
+            "Nothing says which way is better, so all pairs are compared: --better higher or "
+            "--better lower compares the best with the others."
+        )
 
 
 def _best(
@@ -214,16 +265,24 @@ def _pairs(printed: AsPrinted, source: str, decided: Decided) -> Iterator[_Pair]
             for name, arm in known.items():
                 if name != baseline:
                     p = ps.get(name) or _by_stars(arm[0], printed.legend)
-                    yield _Pair(_named(name, baseline, group), arm, known[baseline], p)
+                    both = (name, baseline)
+                    yield _Pair(_named(*both, group), both, arm, known[baseline], p)
             continue
         way = decided.better or printed.better.get(column)
         ordered = list(known)
         if way is not None:
-            ordered.sort(key=lambda name: known[name][0].mean.value, reverse=way == "higher")
+            sign = 1 if way == "higher" else -1
+            ordered.sort(key=lambda name: _rank(known[name][0], sign), reverse=True)
         for a, b in combinations(ordered, 2):
             stars = _by_stars(known[a][0], printed.legend) if len(known) == 2 else None
             shown = way is None or a == ordered[0]
-            yield _Pair(_named(a, b, group), known[a], known[b], ps.get(a) or stars, shown)
+            p = ps.get(a) or stars
+            yield _Pair(_named(a, b, group), (a, b), known[a], known[b], p, shown)
+
+
+def _rank(value: PrintedValue, sign: int) -> tuple[float, bool]:
+    """The better first; of equal means those with a spread, which can be judged."""
+    return sign * value.mean.value, value.spread is not None
 
 
 Arms: TypeAlias = Mapping[str, tuple[PrintedValue, int | None]]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
+from typing import TypeAlias
 
 from repro.audit.comparison import check_probability
 from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_words import (
+    ACCURACY_KNOWN,
     Better,
     Layout,
     Reading,
@@ -64,6 +67,7 @@ class PrintedValue:
     stars: str = ""
     bold: bool = False
     reading: Reading | None = None
+    percent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,8 @@ class AsPrinted:
     """The methods of a table by columns of values, and what its header and notes say of these.
 
     ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
-    behind, and is of. ``guessed`` are sentences on what the table does not say.
+    behind, and is of. ``guessed`` are sentences on what the table does not say;
+    ``way_guessed`` names what higher is taken to be better in.
     """
 
     methods: tuple[Method, ...]
@@ -95,6 +100,7 @@ class AsPrinted:
     p_of: str
     unread: tuple[str, ...]
     guessed: tuple[str, ...] = ()
+    way_guessed: tuple[str, ...] = ()
 
 
 def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
@@ -124,17 +130,22 @@ def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
     said = " ".join((*table.notes, *names)).lower()
     columns = [names[at] for at in reader.at("value")]
     unread = [names[at] for at in reader.at("unread") if names[at] and at] + unread
+    groups = _groups(rows, columns, side)
+    better = dict(_directions(groups, table.notes))
+    unsaid = {name: each for name, each in groups.items() if name not in better}
+    likely = tuple(name for name, each in unsaid.items() if _is_accuracy(name, each))
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
         reading=spread_told(said),
         n=runs_told(said),
-        better=dict(_directions(rows, columns, table.notes, side)),
+        better=better | dict.fromkeys(likely, "higher"),
         legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
         across=side == "columns",
         p_of=reader.p_of(),
         unread=tuple(dict.fromkeys([*unread, *reader.unread])),
         guessed=tuple(filter(None, [found.sentence, reader.bracketed])),
+        way_guessed=likely,
     )
 
 
@@ -337,7 +348,8 @@ class _Reader:
             self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
         try:
             spread, reading = _spread(found)
-            value = PrintedValue(_number(found["mean"]), spread, stars, bold, reading)
+            mean, percent = _number(found["mean"]), "%" in cell.text + self.names[at]
+            value = PrintedValue(mean, spread, stars, bold, reading, percent)
             if after is not None and not row[after].empty:
                 spread = _number(_bare(self._points(row[after]))[0].lstrip("±+/- "))
                 return replace(value, spread=spread, reading=self.roles[after])  # type: ignore[arg-type]
@@ -422,22 +434,31 @@ def _spread(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]
     return spread, None
 
 
-def _directions(
-    found: Sequence[Method],
-    columns: Sequence[str],
-    notes: Sequence[str],
-    side: Side,
-) -> Iterator[tuple[str, Better]]:
+Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]
+
+
+def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Groups:
+    """The values that are compared with each other, by the name of their row or column."""
+    if side == "columns":
+        return {row.name: list(row.values.values()) for row in rows}
+    return {name: [row.values[name] for row in rows if name in row.values] for name in columns}
+
+
+def _directions(groups: Groups, notes: Sequence[str]) -> Iterator[tuple[str, Better]]:
     """Which way is better, by the names of columns, the notes, or what is set in bold."""
-    groups: dict[str, list[PrintedValue]] = (
-        {method.name: list(method.values.values()) for method in found}
-        if side == "columns"
-        else {name: [m.values[name] for m in found if name in m.values] for name in columns}
-    )
     for name, values in groups.items():
         better = way(name) or way(" ".join(notes)) or _by_bold(values)
         if better is not None:
             yield name, better
+
+
+def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
+    """Whether most values are above one half, in percent or on a data set known for accuracy."""
+    known = ACCURACY_KNOWN.match(name.lower()) is not None
+    if not values or not (known or any(value.percent for value in values)):
+        return False
+    middle = median(value.mean.value for value in values)
+    return 50 < middle <= 100 or 0.5 < middle <= 1
 
 
 def _by_bold(values: Sequence[PrintedValue]) -> Better | None:

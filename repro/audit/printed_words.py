@@ -101,7 +101,9 @@ _METHOD = re.compile(
     r"|ppo|sac|td3|ddpg|trpo|dqn|a[23]c|maml|erm|dropout|ensembles?)\b",
     re.IGNORECASE,
 )
-ACCURACY_KNOWN = re.compile(r"(?:imagenet|[\w ]*mnist|cifar|svhn|cora|citeseer|pubmed)(?![a-z])")
+ACCURACY_KNOWN = re.compile(
+    r"(?:imagenet|[\w ]*mnist|cifar|svhn|cora|citeseer|pubmed|nell)(?![a-z])"
+)
 """Data sets whose numbers above one half are accuracies as good as always."""
 
 
