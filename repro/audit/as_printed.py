@@ -52,6 +52,10 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
     "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
 }
 _LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
+_AGAINST = (
+    r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
+    r"|(?:different|differs?) from)"
+)
 _NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
 
@@ -87,7 +91,8 @@ class AsPrinted:
 
     ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
     behind, and is of. ``guessed`` are sentences on what the table does not say;
-    ``way_guessed`` names what higher is taken to be better in.
+    ``way_guessed`` names what higher is taken to be better in, and ``compared_with`` the method
+    that stars or p are against, where a note or the header of p says so.
     """
 
     methods: tuple[Method, ...]
@@ -101,6 +106,7 @@ class AsPrinted:
     unread: tuple[str, ...]
     guessed: tuple[str, ...] = ()
     way_guessed: tuple[str, ...] = ()
+    compared_with: str = ""
 
 
 def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
@@ -146,6 +152,10 @@ def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
         unread=tuple(dict.fromkeys([*unread, *reader.unread])),
         guessed=tuple(filter(None, [found.sentence, reader.bracketed])),
         way_guessed=likely,
+        compared_with=_compared_with(
+            columns if side == "columns" else [row.name for row in rows],
+            [*table.notes, *(names[at] for at in reader.at("p"))],
+        ),
     )
 
 
@@ -432,6 +442,15 @@ def _spread(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]
     if spread.value < 0:
         raise ClaimError(f"a deviation is not negative, and {text} is")
     return spread, None
+
+
+def _compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
+    """The one method that a text on p or stars says is the other side of the comparison."""
+    told = [note for note in notes if re.search(r"signific|\bp\b|\*", note, re.IGNORECASE)]
+    names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
+    against = re.compile(rf"{_AGAINST} (?:the |our )?({names})(?![\w-])", re.IGNORECASE)
+    found = {each.lower() for note in told for each in against.findall(note)} if names else set()
+    return next((name for name in methods if {name.lower()} == found), "")
 
 
 Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from repro.audit.answers import Decided, audit_as_printed
+from repro.audit.answers import audit_as_printed
 from repro.audit.as_printed import read_as_printed
 from repro.audit.audit_file import (
     PrintedMoments,
@@ -45,6 +45,7 @@ from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
+from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import audit_statistics, has_statistics, in_columns, in_text

@@ -16,8 +16,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from repro.audit.answers import Decided
 from repro.audit.audit import audit_paths
+from repro.audit.printed_pairs import Decided
 from repro.errors import SpecError
 from tests.commands import repro
 

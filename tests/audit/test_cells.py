@@ -72,6 +72,60 @@ def test_mistakes_of_one_kind_are_one_message(tmp_path):
     assert len(rest) < 3
 
 
+BLEU = """\
+| Model | BLEU | Time |
+|---|---|---|
+| Base | 27.3 ± .2 | 1.1 ± .1 |
+| Mid | 27.4 ± .3 | 1.2 ± .1 |
+| Ours | 27.9±.3** | 1.3 ± .1 |
+
+Note: mean ± sd of 5 runs. {}
+"""
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "** p < .01 against Base",
+        "** p < .01 vs. the Base",
+        "** p < .01 compared with base.",
+        "** p < .01. Stars: significantly better than Base.",
+        "** p < .01, relative to Base, * p < .05, relative to Base",
+    ],
+)
+def test_a_note_names_what_stars_are_against(tmp_path, note):
+    """Every method against it in the column of stars, whose p by Welch keeps the bound."""
+    rows, said = audited(tmp_path, BLEU.format(note))
+    assert {name for name in rows if name.endswith("BLEU")} == {
+        "Ours vs Base, BLEU",
+        "Mid vs Base, BLEU",
+    }
+    row = rows["Ours vs Base, BLEU"]
+    assert (row.p_printed, row.answer) == ("<.01", "holds")
+    assert row.p_welch == pytest.approx(welch((27.9, 0.3, 5), (27.3, 0.2, 5)))
+    assert "against Base, as the table says" in said
+    assert "--baseline" not in said
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["** p < .01", "** p < .01 against Base and * p < .05 against Mid", "** p < .01 vs Other"],
+)
+def test_a_note_that_names_no_one_method(tmp_path, note):
+    """The option is asked for."""
+    rows, said = audited(tmp_path, BLEU.format(note))
+    assert all(row.p_printed is None for row in rows.values())
+    assert "Nothing says which method stars compare with" in said
+
+
+def test_the_header_of_p_names_its_baseline(tmp_path):
+    """Where more than one method has no p."""
+    text = "Method\tAcc\tp (vs B)\nA\t90.0 ± 1.0\t-\nB\t91.0 ± 1.0\t-\nC\t94.0 ± 1.0\t<.001\n"
+    rows, _ = audited(tmp_path, text, plus_minus="sd", n=10)
+    assert rows["C vs B, Acc"].answer == "holds"
+    assert "A vs B, Acc" in rows
+
+
 GOOD = "".join(f"G{at}\t9{at}.0 ± 1\t8{at}.0 ± 1\n" for at in range(10))
 
 
