@@ -208,8 +208,8 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if len(text) > MAX_TEXT:
         most = f"at most {MAX_TEXT:,} characters"
         raise fatal(Place(source), "the table is too long", most, "make several tables of it")
-    if not given and has_arms(text):
-        rows = audit(read_table(path), rounding=rounding)
+    if has_arms(text) and (text.strip() or not given):
+        rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
     if has_statistics(text):
         return audit_statistics(in_text(text, source), source, text, rounding)
