@@ -95,14 +95,10 @@ def audit_as_printed(
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
     if len(scenarios) == 1:
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
+    by_pair = [{each: of[at] for each, of in found.items() if at in of} for at in range(len(pairs))]
     rows = [
-        (
-            _answered(
-                row, pair, {each: found[each][at] for each in scenarios if at in found[each]}
-            ),
-            pair,
-        )
-        for at, (row, pair) in enumerate(zip(plain, pairs, strict=True))
+        (_answered(row, pair, each), pair)
+        for row, pair, each in zip(plain, pairs, by_pair, strict=True)
         if pair.shown
     ]
     kept, without = _told_together(rows)
@@ -327,4 +323,4 @@ def _taken(
     if printed.across and len(of_one_metric(printed.columns)) > 1:
         yield "Columns of different metrics are not compared with each other."
     if printed.unread:
-        yield f"Left unread: {', '.join(printed.unread[:10])}."
+        yield f"Left unread: {', '.join(printed.unread[:NAMED]).rstrip('.')}."

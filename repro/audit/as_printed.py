@@ -10,6 +10,16 @@ from typing import TypeAlias
 
 from repro.audit.comparison import check_probability
 from repro.audit.pasted import Cell, Pasted, gathered
+from repro.audit.printed_cells import (
+    TWO,
+    VALUE,
+    PrintedValue,
+    bare,
+    has_spread,
+    is_number,
+    number_of,
+    spread_of,
+)
 from repro.audit.printed_words import (
     ACCURACY_KNOWN,
     Better,
@@ -26,24 +36,6 @@ from repro.evidence.published import PrintedNumber
 from repro.files import fatal
 from repro.schema.rows import MOST
 
-_NUMBER = r"[-+\N{MINUS SIGN}]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
-_UNITS = (
-    r"ms|s|secs?\.?|seconds?|m|mins?\.?|minutes?|h|hrs?|hours?|d|days?|x|×|k|M|B|[MG]B|[MGT]?FLOPs"
-    r"|params?|epochs?|steps?|layers?"
-)
-"""What a number in brackets is of where it is not a spread: a time, a size; so is a sign."""
-
-_SIGN = r"[-+\N{MINUS SIGN}\N{UPWARDS ARROW}\N{DOWNWARDS ARROW}](?![-+/])"
-_VALUE = re.compile(
-    rf"(?P<mean>{_NUMBER}) ?%?(?: ?(?:±|\+/-|\+-) ?(?P<spread>{_NUMBER}) ?%?"
-    rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
-    rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
-    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}) ?(?P<high>{_NUMBER})[\])])?",
-    re.IGNORECASE,
-)
-_TWO = re.compile(rf"{_NUMBER} ?/ ?{_NUMBER}")
-"""Two numbers in one cell, of which neither can be taken."""
-
 _ROLES: Mapping[str, re.Pattern[str]] = {
     "n": re.compile(r"#? ?(?:n|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"),
     "p": re.compile(r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\))?"),
@@ -57,21 +49,6 @@ _AGAINST = (
     r"|(?:different|differs?) from)"
 )
 _NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedValue:
-    """A mean with its spread, the stars behind it, and whether it is bold.
-
-    ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
-    """
-
-    mean: PrintedNumber
-    spread: PrintedNumber | None = None
-    stars: str = ""
-    bold: bool = False
-    reading: Reading | None = None
-    percent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +86,19 @@ class AsPrinted:
     compared_with: str = ""
 
 
-def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
+def read_as_printed(
+    table: Pasted, *, methods: Side | None, baseline: str | None = None
+) -> AsPrinted:
     """What a table says; SpecError with every cell that cannot be read, and how to write it.
 
-    A row without any number of results, as of parameters (`2.5k`), is left unread.
+    A row without any number of results, as of parameters (`2.5k`), is left unread. ``baseline`` is
+    the name of a method, which tells where methods are.
     """
     names, body = _header(table)
-    if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
-        mistake = "no column says which test its statistic is of"
-        expected = "a column t, F, r, z or chi2, and df where the test has any"
-        advice = "name the column of statistics after its test"
-        raise fatal(_place(table.file, table.rows[0][0]), mistake, expected, advice)
-    unread = [_bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
+    unread = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
     body = [row for row in body if not _is_of_other_things(row)]
-    roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
-    if "value" not in roles[1:]:
-        mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
-        advice = "paste the table with its header, one method a row"
-        raise fatal(_place(table.file, table.rows[0][0]), mistake, "93.4±0.2", advice)
-    found = Layout(methods) if methods else _layout(table, names, roles, body)
+    roles = _roles(table, names, body)
+    found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
     side = _sure(found, table)
     reader = _Reader(table, names, roles, side)
     rows = list(reader.methods(body))
@@ -136,16 +107,13 @@ def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
     said = " ".join((*table.notes, *names)).lower()
     columns = [names[at] for at in reader.at("value")]
     unread = [names[at] for at in reader.at("unread") if names[at] and at] + unread
-    groups = _groups(rows, columns, side)
-    better = dict(_directions(groups, table.notes))
-    unsaid = {name: each for name, each in groups.items() if name not in better}
-    likely = tuple(name for name, each in unsaid.items() if _is_accuracy(name, each))
+    better, likely = _ways(_groups(rows, columns, side), table.notes)
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
         reading=spread_told(said),
         n=runs_told(said),
-        better=better | dict.fromkeys(likely, "higher"),
+        better=better,
         legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
         across=side == "columns",
         p_of=reader.p_of(),
@@ -159,36 +127,48 @@ def read_as_printed(table: Pasted, *, methods: Side | None) -> AsPrinted:
     )
 
 
+def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
+    """What each column is; SpecError where none is of results, or a statistic has no test."""
+    place = _place(table.file, table.rows[0][0])
+    if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
+        mistake = "no column says which test its statistic is of"
+        expected = "a column t, F, r, z or chi2, and df where the test has any"
+        raise fatal(place, mistake, expected, "name the column of statistics after its test")
+    roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
+    if "value" not in roles[1:]:
+        mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
+        advice = "paste the table with its header, one method a row"
+        raise fatal(place, mistake, "93.4±0.2", advice)
+    return roles
+
+
 def _is_of_other_things(row: Sequence[Cell]) -> bool:
     """Whether none of a row's several cells is a number of results: `2.5k`, or a header again."""
-    texts = [_bare(cell.text)[0] for cell in row[1:] if not cell.empty]
-    return len(texts) > 1 and not _is_group(row) and not any(map(_is_number, texts))
-
-
-def _is_number(text: str) -> bool:
-    return bool(_VALUE.fullmatch(text) or _TWO.fullmatch(text))
-
-
-def _has_spread(text: str) -> bool:
-    found = _VALUE.fullmatch(text)
-    if found is None:
-        return re.search(r"±|\+/-|\+-|[(\[]", text) is not None
-    return any(found[each] for each in ("spread", "inside", "low"))
+    texts = [bare(cell.text)[0] for cell in row[1:] if not cell.empty]
+    return len(texts) > 1 and not _is_group(row) and not any(map(is_number, texts))
 
 
 def _layout(
-    table: Pasted, names: Sequence[str], roles: Sequence[str], body: Sequence[Sequence[Cell]]
+    table: Pasted,
+    names: Sequence[str],
+    roles: Sequence[str],
+    body: Sequence[Sequence[Cell]],
+    baseline: str | None,
 ) -> Layout:
-    """Where the methods are, by the names of rows and columns of results, and by what is bold."""
+    """Where the methods are: where the baseline is, else by names and by what is bold."""
     rows = [row for row in body if not _is_group(row)]
     values = [at for at, role in enumerate(roles) if role == "value" and at]
+    in_rows = baseline and baseline.lower() in [bare(row[0].text)[0].lower() for row in rows]
+    in_columns = baseline and baseline.lower() in [names[at].lower() for at in values]
+    if bool(in_rows) != bool(in_columns):
+        return Layout("rows" if in_rows else "columns")
     with_p = "p" in roles and all(not row[roles.index("p")].empty for row in rows)
     headed = table.rows[0][0] is not body[0][0]
     return layout(
         names[0] if headed else "",
-        [_bare(row[0].text)[0] for row in rows],
+        [bare(row[0].text)[0] for row in rows],
         [names[at] for at in values],
-        [[_bare(row[at].text)[1] for at in values] for row in rows],
+        [[bare(row[at].text)[1] for at in values] for row in rows],
         p_of_row=with_p,
         of_arms=bool({"n", "p"} & {*roles}),
     )
@@ -218,7 +198,7 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
         ], body
     names: list[str] = []
     for column in zip(*head, strict=True):
-        parts = dict.fromkeys(_bare(cell.text)[0] for cell in column)
+        parts = dict.fromkeys(bare(cell.text)[0] for cell in column)
         name = " ".join(filter(None, parts))
         if name and name in names:
             at = column[-1]
@@ -230,8 +210,8 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
 
 def _is_result(cell: Cell) -> bool:
     """Whether a cell has a number and cannot be a header, as 2018 may."""
-    text, *_ = _bare(cell.text)
-    return bool(_VALUE.fullmatch(text)) and not re.fullmatch(r"[0-9]{4}", text)
+    text, *_ = bare(cell.text)
+    return bool(VALUE.fullmatch(text)) and not re.fullmatch(r"[0-9]{4}", text)
 
 
 def _is_group(row: Sequence[Cell]) -> bool:
@@ -240,20 +220,10 @@ def _is_group(row: Sequence[Cell]) -> bool:
     return texts <= {row[0].text}
 
 
-def _bare(text: str) -> tuple[str, bool, str]:
-    """A text without bold marks, footnotes and stars; whether it was bold; its stars."""
-    bold = text.startswith(("**", "__"))
-    if bold:
-        text = text[2:].replace(text[:2], "", 1)
-    text = re.sub("[†‡§¶]", "", text).replace(r"\*", "*")
-    stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
-    return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
-
-
 def _role(name: str, cells: Sequence[Cell]) -> str:
     lower = name.lower().replace("_", " ").strip()
     results = [cell for cell in cells if not cell.empty]
-    numbers = [cell for cell in results if _is_number(_bare(cell.text)[0])]
+    numbers = [cell for cell in results if is_number(bare(cell.text)[0])]
     for role, pattern in _ROLES.items():
         spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
         if pattern.fullmatch(lower) and not spread:
@@ -276,7 +246,7 @@ class _Reader:
         self.roles[0] = "name"
         self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
-        numbers = [_bare(text)[0] for text in texts]
+        numbers = [bare(text)[0] for text in texts]
         self.points = any(re.search(r"[0-9]\.[0-9]", number) for number in numbers)
         self.sure = any(
             re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
@@ -300,7 +270,7 @@ class _Reader:
         return self.names[before[-1]] if before else ""
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
-        printed = any(_has_spread(_bare(row[at].text)[0]) for row in rows[1:])
+        printed = any(has_spread(bare(row[at].text)[0]) for row in rows[1:])
         return printed or self._deviations(at) is not None
 
     def _deviations(self, at: int) -> int | None:
@@ -314,7 +284,7 @@ class _Reader:
         section = ""
         for row in body:
             if _is_group(row):
-                section = _bare(row[0].text)[0]
+                section = bare(row[0].text)[0]
                 continue
             method = replace(self._method(row), section=section)
             if self.only_spread and not any(v.spread for v in method.values.values()):
@@ -338,15 +308,15 @@ class _Reader:
         if not row[0].empty:
             self.above = row[0].text
         texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
-        return " ".join(_bare(text)[0] for text in texts)
+        return " ".join(bare(text)[0] for text in texts)
 
     def _value(self, row: Sequence[Cell], at: int) -> PrintedValue | None:
         cell, after = row[at], self._deviations(at)
         if cell.empty:
             return None
-        text, bold, stars = _bare(self._points(cell))
-        found = _VALUE.fullmatch(text)
-        if _TWO.fullmatch(text) or not re.search("[0-9]", text):
+        text, bold, stars = bare(self._points(cell))
+        found = VALUE.fullmatch(text)
+        if TWO.fullmatch(text) or not re.search("[0-9]", text):
             self.unread.append(f"{cell.text[:40]!r}")
             return None
         if found is None:
@@ -354,14 +324,14 @@ class _Reader:
                 cell, f"{cell.text[:40]!r} is not a number with its spread", "93.4±0.2", WRITE
             )
             return None
-        if found["other"] and not self.bracketed:
+        if (found["other"] or found["after"]) and not self.bracketed:
             self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
         try:
-            spread, reading = _spread(found)
-            mean, percent = _number(found["mean"]), "%" in cell.text + self.names[at]
+            spread, reading = spread_of(found)
+            mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
             value = PrintedValue(mean, spread, stars, bold, reading, percent)
             if after is not None and not row[after].empty:
-                spread = _number(_bare(self._points(row[after]))[0].lstrip("±+/- "))
+                spread = number_of(bare(self._points(row[after]))[0].lstrip("±+/- "))
                 return replace(value, spread=spread, reading=self.roles[after])  # type: ignore[arg-type]
         except ClaimError as error:
             self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
@@ -394,7 +364,7 @@ class _Reader:
         return int(text)
 
     def _p(self, cell: Cell) -> PrintedNumber | None:
-        text = _bare(cell.text)[0].strip()
+        text = bare(cell.text)[0].strip()
         text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$]", "", text).strip()
         if cell.empty or text.lower() in ("ref", "ref.", "reference", "baseline"):
             return None
@@ -413,35 +383,6 @@ class _Reader:
 
 
 WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
-
-
-def _number(text: str) -> PrintedNumber:
-    number = PrintedNumber.read(text.lstrip("+"))
-    if 0 < abs(number.value) < 1e-100:
-        raise ClaimError(f"{text!r} is smaller than any mean that is printed")
-    return number
-
-
-def _spread(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]:
-    """The spread of a mean: half of an interval that is printed with both its ends."""
-    if found["low"]:
-        mean, low, high = (_number(found[each]) for each in ("mean", "low", "high"))
-        if not low.value <= mean.value <= high.value:
-            raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
-        half = (high.value - low.value) / 2
-        return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half)), "ci95"
-    text = found["spread"] or found["inside"]
-    if text is None:
-        return None, None
-    if found["inside"] and text.isdecimal() and "." in found["mean"]:
-        raise ClaimError(
-            f"{found[0]!r} may mean ±{text}, or {text} units of the last digit",
-            advice="write it as 93.4±0.2",
-        )
-    spread = _number(text)
-    if spread.value < 0:
-        raise ClaimError(f"a deviation is not negative, and {text} is")
-    return spread, None
 
 
 def _compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
@@ -463,12 +404,17 @@ def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Group
     return {name: [row.values[name] for row in rows if name in row.values] for name in columns}
 
 
-def _directions(groups: Groups, notes: Sequence[str]) -> Iterator[tuple[str, Better]]:
-    """Which way is better, by the names of columns, the notes, or what is set in bold."""
-    for name, values in groups.items():
-        better = way(name) or way(" ".join(notes)) or _by_bold(values)
-        if better is not None:
-            yield name, better
+def _ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple[str, ...]]:
+    """Which way is better by names, notes or bold; and where higher is only likely to be."""
+    caption = " ".join(notes)
+    found = {
+        name: better
+        for name, values in groups.items()
+        if (better := way(name) or way(caption) or _by_bold(values))
+    }
+    unsaid = {name: values for name, values in groups.items() if name not in found}
+    likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
+    return found | dict.fromkeys(likely, "higher"), likely
 
 
 def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:

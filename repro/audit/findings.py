@@ -76,7 +76,7 @@ def span_text(span: Span) -> str:
     """What a p may lie between, as in `0.0438 to 0.0905`; it is never 0, so `< 0.0003`."""
     if span[0] < SMALLEST_P:
         return f"< {number(max(span[1], SMALLEST_P))}"
-    return f"{number(span[0])} to {number(span[1])}"
+    return " to ".join(dict.fromkeys(map(number, span)))
 
 
 def p_number(p: float) -> str:
@@ -93,7 +93,7 @@ def p_is(*p: float) -> str:
 
 def p_from(span: Span) -> str:
     """`p from 0.0438 to 0.0905`, or `p < 0.0003`."""
-    return p_is(*span).replace("=", "from")
+    return p_is(*span).replace("p =", "p from" if " to " in span_text(span) else "p =")
 
 
 def findings(

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
-from repro.audit.as_printed import AsPrinted, Method, PrintedValue
+from repro.audit.as_printed import AsPrinted, Method
 from repro.audit.comparison import PrintedArm, PrintedComparison
 from repro.audit.grading import READINGS
+from repro.audit.printed_cells import PrintedValue
 from repro.audit.printed_words import Better, Reading, Side, metrics_in
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding

@@ -88,6 +88,7 @@ _STARTS = re.compile(
     rf"(?:{_DATA})(?![a-z])(?![- ]?(?:pre-?train|init|weights|features))", re.IGNORECASE
 )
 _HAS = re.compile(rf"(?<![\w(\[/+-])(?:{_DATA})(?![a-z])", re.IGNORECASE)
+_OURS = re.compile(r"\bours\b|\bthis (?:work|paper)\b|\bproposed\b", re.IGNORECASE)
 _SIGNED = re.compile(
     r"\bours?\b|\bthis (?:work|paper)\b|\bproposed\b|\bet al\b|\[\d{1,3}\]|\bbaseline\b"
     r"|\([^()]*\b(?:19|20)\d\d[a-z]?\)|^\+ ?[a-z]|^w/o?\b|^without\b",
@@ -152,8 +153,10 @@ def layout(
         return by_data
     if said is not None:
         by_sign = _by_names(rows, columns, _SIGNED.search, "names a method")
-        turned = corner.lower().startswith("model") and by_sign.side == OTHER[said]
-        return by_sign if turned else Layout(said)
+        if said == "columns":
+            by_sign = _by_names(rows, columns, _OURS.search, "names a method")
+        turned = said == "columns" or corner.lower().startswith("model")
+        return by_sign if turned and by_sign.side == OTHER[said] else Layout(said)
     if len(columns) == 2 and p_of_row:
         return Layout("columns")
     if len(columns) == 1:

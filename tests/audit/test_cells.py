@@ -39,6 +39,16 @@ def test_what_brackets_hold_beside_a_spread(tmp_path, inside):
     assert "no spread" in rows["B vs C, Acc"].reason
 
 
+def test_a_change_behind_a_spread_is_left_out(tmp_path):
+    """Mean and spread are read, and one and the same p is not printed as a range."""
+    text = "Method\tAcc\nA\t90.0 ± 0.5\nB\t92.0 ± 0.6 (+2.0)\nC\t90.0 ± 0.6 (7s)\n"
+    rows, said = audited(tmp_path, text, plus_minus="sd", n=10)
+    assert rows["B vs A, Acc"].p_welch == pytest.approx(welch((92, 0.6, 10), (90, 0.5, 10)))
+    assert "as in '92.0 ± 0.6 (+2.0)', is not a spread" in said
+    rows, _ = audited(tmp_path, "Method\tAcc\nA\t90 ± 9\nB\t90 ± 9\n")
+    assert "1 to 1" not in next(iter(rows.values())).reason
+
+
 @pytest.mark.parametrize("inside", ["±0.5", "+/-0.5", "+-0.5", "sd 0.5", "0.5", "0.5%"])
 def test_a_spread_in_brackets_stays_one(tmp_path, inside):
     """Signs of a spread are not those of a change."""

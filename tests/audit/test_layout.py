@@ -62,6 +62,16 @@ def test_where_nothing_tells_nothing_is_guessed(tmp_path):
     assert [*rows] == ["A vs B, x", "A vs B, y"]
 
 
+@pytest.mark.parametrize(
+    ("baseline", "pairs"), [("a", ["B vs A, x", "B vs A, y"]), ("x", ["y vs x, A", "y vs x, B"])]
+)
+def test_a_baseline_tells_where_methods_are(tmp_path, baseline, pairs):
+    """Its name is that of a column or of a row, so nothing is guessed."""
+    rows, said = audited(tmp_path, ROWS.format(""), n=5, plus_minus="sd", baseline=baseline)
+    assert [*rows] == pairs
+    assert "guessed" not in said
+
+
 @pytest.mark.parametrize("corner", ["Method", "Model", "Algorithm", "Data set", "Task", "Corpus"])
 def test_a_word_in_the_corner_is_no_guess(tmp_path, corner):
     """What the table says needs no remark."""
@@ -85,6 +95,7 @@ def test_a_word_in_the_corner_is_no_guess(tmp_path, corner):
         ("", ("P", "Q"), ("X (Li et al., 2019)", "Y"), "columns", "names a method"),
         ("Model", ("VGG-16", "ResNet"), ("SGD", "SWA (ours)"), "columns", "names a method"),
         ("", ("P", "Q"), ("Accuracy", "F1"), "rows", "'Accuracy' is a metric"),
+        ("Dataset", ("X", "Y (ours)"), ("P", "Q"), "rows", "'Y (ours)' names a method"),
         ("", ("Accuracy", "F1"), ("P", "Q"), "columns", "'Accuracy' is a metric"),
         ("", ("P", "Q"), ("SGD", "Adam"), "columns", "'SGD' names a method"),
         ("Drug", ("P", "Q"), ("X", "Y"), "rows", "the first column is headed 'Drug'"),

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from repro.audit.audit import audit_paths
+from repro.audit.comparison import PrintedArm, printed
 from repro.audit.printed_table import COLUMNS, MAX_ROWS, REQUIRED, read_table
 from repro.audit.render import to_json
 from repro.errors import SpecError
@@ -278,11 +279,9 @@ NUMBERED = "study,m1,sd1,n1,m2,sd2,n2,p\none,57.08,0.10,10,57.03,0.15,10,0.392\n
 def test_columns_of_arms_may_be_numbered(table, text):
     """All six name arms a and b, and the first of another name the row."""
     (row,) = read_table(table(text))
-    assert (row.id, row.p.text) == ("one", "0.392")
-    assert [(arm.mean.text, arm.sd.text, arm.n) for arm in row.arms] == [
-        ("57.08", "0.10", 10),
-        ("57.03", "0.15", 10),
-    ]
+    assert (row.id, row.p) == ("one", printed("0.392"))
+    assert row.a == PrintedArm.read("57.08", "0.10", 10)
+    assert row.b == PrintedArm.read("57.03", "0.15", 10)
 
 
 def test_rows_without_a_name_are_numbered(table):
