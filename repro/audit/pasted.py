@@ -51,7 +51,9 @@ def read_pasted(text: str, file: str) -> Pasted:
     """The table of a text; SpecError where there is none, or several, or rows differ in length."""
     text = text.removeprefix("\N{BYTE ORDER MARK}").replace("\r\n", "\n").replace("\r", "\n")
     _refuse_control(text, file)
+    text = re.sub("[\N{ASTERISK OPERATOR}\N{LOW ASTERISK}]", "*", text)
     rows, notes = _cut(text, file)
+    rows = [[_seen(cell) for cell in row] for row in rows]
     rows = [row for row in rows if not all(cell.empty for cell in row)]
     if not rows:
         expected = "a table: CSV, tabs, Markdown, LaTeX, HTML, or columns lined up by blanks"
@@ -70,6 +72,11 @@ def read_pasted(text: str, file: str) -> Pasted:
             place = Place(file, row[0].line, row[0].column)
             raise fatal(place, mistake, f"{width} cells", advice)
     return Pasted(file, tuple(map(tuple, rows)), tuple(notes))
+
+
+def _seen(cell: Cell) -> Cell:
+    """A cell of LaTeX as it is seen, in whatever form of table it stands."""
+    return replace(cell, text=_plain(cell.text)) if re.search(r"\$|\\pm", cell.text) else cell
 
 
 FIRST = 3

@@ -49,7 +49,7 @@ def bare(text: str) -> tuple[str, bool, str]:
     bold = text.startswith(("**", "__"))
     if bold:
         text = text[2:].replace(text[:2], "", 1)
-    text = re.sub("[†‡§¶]", "", text).replace(r"\*", "*")
+    text = re.sub("[†‡§¶•∙●○◦]", "", text).replace(r"\*", "*")
     stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
     return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
 

@@ -71,6 +71,24 @@ def test_a_braced_decimal_comma_of_latex(tmp_path):
     assert row.p_welch == pytest.approx(welch((1.934, 0.21, 10), (2.401, 0.19, 10)))
 
 
+def test_latex_in_a_table_of_another_form(tmp_path):
+    """Dollars, bold and a star as a PDF has it, in Markdown; p of Welch keeps the bound."""
+    text = "| Method | Acc |\n|---|---|\n| A | $93.1 \\pm 0.2$ |\n"
+    text += "| B | $\\mathbf{94.1} \\pm 0.3^{*}$ |\n\nstd over 5 runs; ∗ p < 0.05 versus A\n"
+    rows, _ = audited(tmp_path, text)
+    row = rows["B vs A, Acc"]
+    assert (row.p_printed, row.answer) == ("<0.05", "holds")
+    assert row.p_welch == pytest.approx(welch((94.1, 0.3, 5), (93.1, 0.2, 5)))
+
+
+@pytest.mark.parametrize("mark", ["•", "◦", " ○", "†"])
+def test_a_mark_behind_a_number_is_not_part_of_it(tmp_path, mark):
+    """As tables of many data sets mark wins and losses."""
+    text = f"Method\tAcc\nA\t90.0 ± 0.5{mark}\nB\t92.0 ± 0.6\n"
+    (row,) = audited(tmp_path, text, plus_minus="sd", n=10)[0].values()
+    assert row.p_welch == pytest.approx(welch((92, 0.6, 10), (90, 0.5, 10)))
+
+
 def test_mistakes_of_one_kind_are_one_message(tmp_path):
     """Its places are named, three of them; another kind has its message."""
     bad = "".join(f"M{at}\tabout {at}\t9{at}.0 ± 1\n" for at in range(8))
