@@ -8,29 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
-from repro.audit.as_printed import AsPrinted, Better, Method, PrintedValue, Reading, metrics_in
+from repro.audit.as_printed import AsPrinted
 from repro.audit.best import compared_with_the_best
 from repro.audit.comparison import (
     Answer,
     Audit,
     Audited,
     Grade,
-    PrintedArm,
     PrintedComparison,
     rows_of,
 )
-from repro.audit.findings import YES, answer_of, number, p_text, span_text
-from repro.audit.grading import READINGS, decision
+from repro.audit.findings import NAMED, YES, answer_of, p_from, p_is, p_text
+from repro.audit.grading import decision
 from repro.audit.p_range import Span, Variant
+from repro.audit.printed_pairs import (
+    ALPHA,
+    ComparedPair,
+    Decided,
+    arm_of,
+    groups_of,
+    of_one_metric,
+    pairs_of,
+)
+from repro.audit.printed_words import Reading
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
 from repro.stats.multiplicity import holm
 
-ALPHA = 0.05
 SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
 """The numbers of runs that are tried where none is printed."""
 
@@ -42,59 +49,6 @@ NAMES: Mapping[Reading, str] = {
     "ci95": "half of a 95 % interval",
 }
 
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What the user says of a table that the table itself does not."""
-
-    n: int | None = None
-    plus_minus: Reading | None = None
-    baseline: str | None = None
-    better: Better | None = None
-    methods: Literal["rows", "columns"] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
-
-    id: str
-    a: tuple[PrintedValue, int | None]
-    b: tuple[PrintedValue, int | None]
-    p: PrintedNumber | None
-    shown: bool = True
-
-    def comparison(self, reading: Reading, n: int | None, rounding: Rounding) -> PrintedComparison:
-        """The comparison with deviations and sizes as one reading has them."""
-        a, b = (_arm(value, size or n, reading, rounding) for value, size in (self.a, self.b))
-        return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA)
-
-    @property
-    def open_reading(self) -> bool:
-        """Whether ± of either value may be one thing or another."""
-        return any(
-            value.spread is not None and value.reading is None for value, _ in (self.a, self.b)
-        )
-
-    @property
-    def complete(self) -> bool:
-        """Whether both values have a spread, and neither is that of one run."""
-        return all(value.spread is not None and n != 1 for value, n in (self.a, self.b))
-
-
-def _arm(value: PrintedValue, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
-    mean, spread = value.mean.under(rounding), value.spread
-    if n is None or n < 2 or spread is None:
-        return PrintedArm(mean, None, None)
-    spread = spread.under(rounding)
-    meant = value.reading or reading
-    if meant != "sd":
-        by = (READINGS["standard errors"] if meant == "se" else READINGS[HALF])(n)
-        spread = replace(spread, value=spread.value * by, half=spread.half * by)
-    return PrintedArm(mean, spread, n)
-
-
-HALF = "half the length of 95 % intervals"
 
 Scenario: TypeAlias = tuple[Reading, int | None]
 
@@ -127,7 +81,7 @@ def audit_as_printed(
     all pairs of a table whose best is chosen by the data, whichever are shown. ``judge`` audits
     comparisons of which nothing is open.
     """
-    pairs = list(_pairs(printed, source, decided))
+    pairs = list(pairs_of(printed, source, decided))
     if not pairs:
         mistake, advice = "nothing to compare", "paste the rows of two methods, or more"
         raise fatal(Place(source), mistake, "two methods with results", advice)
@@ -141,16 +95,60 @@ def audit_as_printed(
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
     if len(scenarios) == 1:
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
-    rows = tuple(
-        _answered(row, pair, {each: found[each][at] for each in scenarios if at in found[each]})
-        for at, (row, pair) in enumerate(zip(plain, pairs, strict=True))
+    by_pair = [{each: of[at] for each, of in found.items() if at in of} for at in range(len(pairs))]
+    rows = [
+        (_answered(row, pair, each), pair)
+        for row, pair, each in zip(plain, pairs, by_pair, strict=True)
         if pair.shown
-    )
+    ]
+    kept, without = _told_together(rows)
     family = sum(pair.complete for pair in pairs)
     said = [*_taken(printed, decided, pairs, family)]
     if len(scenarios) == 1 and decided.baseline is None:
         said += _best(printed, source, decided, scenarios[0], rounding)
-    return Audit("", source, rows, tuple(said))
+    lead = (*printed.guessed, *_on_the_way(printed, decided, pairs), *without)
+    return Audit("", source, kept, tuple(said), lead)
+
+
+FEW = 3
+
+
+def _told_together(
+    rows: Sequence[tuple[Audited, ComparedPair]],
+) -> tuple[tuple[Audited, ...], list[str]]:
+    """The rows, but for more than a few without a spread, and one sentence on all of these."""
+    without = [pair for _, pair in rows if pair.missing and pair.p is None]
+    if len(without) <= FEW:
+        return tuple(row for row, _ in rows), []
+    names = list(dict.fromkeys(name for pair in without for name in pair.missing))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    why = f"no spread (±) is printed for {', '.join(names[:NAMED])}{more}"
+    kept = tuple(row for row, pair in rows if not pair.missing or pair.p is not None)
+    if kept:
+        return kept, [f"Of {len(rows)} pairs {len(kept)} can be judged; {why}."]
+    said = f"none of {len(rows)} pairs"
+    return (Audited(id=said, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=why),), []
+
+
+def _on_the_way(
+    printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair]
+) -> Iterator[str]:
+    """Which way was taken for better though the table does not say it, or that it is open."""
+    if decided.better is not None or decided.baseline is not None or any(p.p for p in pairs):
+        return
+    if names := printed.way_guessed:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield (
+            f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
+            "are mostly accuracies: --better lower turns it."
+        )
+    names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
+    complete = sum(pair.complete for pair in pairs)
+    if complete > FEW and not {*names_of} <= printed.better.keys():
+        yield (
+            "Nothing says which way is better, so all pairs are compared: --better higher or "
+            "--better lower compares the best with the others."
+        )
 
 
 def _best(
@@ -159,17 +157,17 @@ def _best(
     """Hsu's comparison of each column whose best is chosen by the data."""
     reading, n = scenario
     default = decided.n or printed.n or n
-    for group, column, arms, ps in _groups(printed, source):
+    for group, column, arms, ps in groups_of(printed, source):
         way = decided.better or printed.better.get(column)
         if way is not None and not ps:
             read = {
-                name: _arm(value, size or default, reading, rounding)
+                name: arm_of(value, size or default, reading, rounding)
                 for name, (value, size) in arms.items()
             }
             yield from compared_with_the_best(read, way, group)
 
 
-def _scenarios(pairs: Sequence[_Pair], known: Reading | None) -> list[Scenario]:
+def _scenarios(pairs: Sequence[ComparedPair], known: Reading | None) -> list[Scenario]:
     readings: Sequence[Reading] = (known,) if known else get_args(Reading)
     if not any(pair.open_reading for pair in pairs):
         readings = readings[:1]
@@ -177,7 +175,9 @@ def _scenarios(pairs: Sequence[_Pair], known: Reading | None) -> list[Scenario]:
     return [(reading, n) for reading in readings for n in (SIZES if missing else (None,))]
 
 
-def _compute(pairs: Sequence[_Pair], scenario: Scenario, rounding: Rounding) -> dict[int, _Found]:
+def _compute(
+    pairs: Sequence[ComparedPair], scenario: Scenario, rounding: Rounding
+) -> dict[int, _Found]:
     """What each pair that has all its numbers says by one reading, corrected over all of them."""
     rows = rows_of([pair.comparison(*scenario, rounding) for pair in pairs], ())
     kept = {
@@ -198,119 +198,7 @@ def _compute(pairs: Sequence[_Pair], scenario: Scenario, rounding: Rounding) -> 
     }
 
 
-def _pairs(printed: AsPrinted, source: str, decided: Decided) -> Iterator[_Pair]:
-    for group, column, arms, ps in _groups(printed, source):
-        default = decided.n or printed.n
-        known = {
-            name: (
-                replace(value, reading=value.reading or decided.plus_minus or printed.reading),
-                n or default,
-            )
-            for name, (value, n) in arms.items()
-        }
-        baseline = _baseline(known, ps, printed, source, decided)
-        if baseline is not None:
-            for name, arm in known.items():
-                if name != baseline:
-                    p = ps.get(name) or _by_stars(arm[0], printed.legend)
-                    yield _Pair(_named(name, baseline, group), arm, known[baseline], p)
-            continue
-        way = decided.better or printed.better.get(column)
-        ordered = list(known)
-        if way is not None:
-            ordered.sort(key=lambda name: known[name][0].mean.value, reverse=way == "higher")
-        for a, b in combinations(ordered, 2):
-            stars = _by_stars(known[a][0], printed.legend) if len(known) == 2 else None
-            shown = way is None or a == ordered[0]
-            yield _Pair(_named(a, b, group), known[a], known[b], ps.get(a) or stars, shown)
-
-
-Arms: TypeAlias = Mapping[str, tuple[PrintedValue, int | None]]
-
-
-def _groups(
-    printed: AsPrinted, source: str
-) -> Iterator[tuple[str, str, Arms, Mapping[str, PrintedNumber]]]:
-    """What is compared, within a column or a row: its name, whose direction, values and p."""
-    if printed.across:
-        _refuse_same_names(printed.methods, source)
-        for row in printed.methods:
-            p = {name: row.p for name in printed.columns[:1] if row.p is not None}
-            for names in _of_one_metric(list(row.values)):
-                arms = {name: (row.values[name], row.n) for name in names}
-                yield row.name, row.name, arms, p
-        return
-    names = [row.name for row in printed.methods]
-    parts = dict.fromkeys(row.section for row in printed.methods)
-    for part in parts if len(set(names)) < len(names) else [None]:
-        methods = [row for row in printed.methods if part in (None, row.section)]
-        _refuse_same_names(methods, source)
-        ps = {row.name: row.p for row in methods if row.p is not None}
-        for name in printed.columns:
-            arms = {row.name: (row.values[name], row.n) for row in methods if name in row.values}
-            yield (
-                f"{part}, {name}" if part else name,
-                name,
-                arms,
-                ps if name == printed.p_of else {},
-            )
-
-
-def _of_one_metric(names: Sequence[str]) -> list[list[str]]:
-    """The columns that may be compared: by their metrics, where each name tells of one.
-
-    A method may be called after a metric, such as ScoreSDE; then the other names tell of none.
-    """
-    metrics = [metrics_in(name) for name in names]
-    if not all(metrics):
-        return [[*names]]
-    groups: dict[frozenset[str], list[str]] = {}
-    for name, found in zip(names, metrics, strict=True):
-        groups.setdefault(found, []).append(name)
-    return list(groups.values())
-
-
-def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
-    names = [row.name for row in methods]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        mistake = f"two rows are called {twice[:50]!r}"
-        raise fatal(Place(source), mistake, "a name per method", "rename or leave out one of them")
-
-
-def _named(a: str, b: str, group: str) -> str:
-    return f"{a} vs {b}" + (f", {group}" if group != "value" else "")
-
-
-def _baseline(
-    arms: Arms,
-    ps: Mapping[str, PrintedNumber],
-    printed: AsPrinted,
-    source: str,
-    decided: Decided,
-) -> str | None:
-    """The method that all others are compared with, if the user or the p-values name one."""
-    if decided.baseline is not None:
-        found = [name for name in arms if name.lower() == decided.baseline.lower()]
-        if not found:
-            expected = ", ".join(list(arms)[:10])
-            mistake = f"no method is called {decided.baseline[:50]!r}"
-            raise fatal(Place(source), mistake, expected, "give --baseline one of these names")
-        return found[0]
-    if printed.across or not ps:
-        return None
-    without = [name for name in arms if name not in ps]
-    if len(without) != 1:
-        mistake = "a p per method, and nothing says which method it compares with"
-        advice = "name that method: --baseline NAME"
-        raise fatal(Place(source), mistake, "one method without a p", advice)
-    return without[0]
-
-
-def _by_stars(value: PrintedValue, legend: Mapping[str, PrintedNumber]) -> PrintedNumber | None:
-    return legend.get(value.stars) if value.stars else None
-
-
-def _answered(row: Audited, pair: _Pair, found: Mapping[Scenario, _Found]) -> Audited:
+def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]) -> Audited:
     printed = None if pair.p is None else pair.p.text
     if not found:
         answer, reason = _cannot(pair)
@@ -322,7 +210,7 @@ def _answered(row: Audited, pair: _Pair, found: Mapping[Scenario, _Found]) -> Au
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
 
 
-def _cannot(pair: _Pair) -> tuple[Answer, str]:
+def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
     if any(n == 1 for _, n in (pair.a, pair.b)):
         return "cannot say", "one run in an arm says nothing of its scatter"
     missing = [value.mean.text for value, _ in (pair.a, pair.b) if value.spread is None]
@@ -331,7 +219,7 @@ def _cannot(pair: _Pair) -> tuple[Answer, str]:
     return "cannot say", "both spreads are printed as 0, so no test can be made"
 
 
-def _answer(pair: _Pair, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
+def _answer(pair: ComparedPair, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
     if pair.p is not None:
         return _answer_to_p(pair.p, found)
     after = {decision(each.after, ALPHA) for each in found.values()}
@@ -345,7 +233,7 @@ def _answer(pair: _Pair, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]
     if len(after) == len(alone) == 1 and None not in after | alone:
         p = [each.p for each in found.values()]
         said = (
-            f"significant at 5 %: {YES[alone.pop()]} (p = {span_text((min(p), max(p)))}); after "
+            f"significant at 5 %: {YES[alone.pop()]} ({p_is(*p)}); after "
             f"Holm: {YES[next(iter(after))]}; by every reading of what is printed"
         )
         return _word(after), said
@@ -361,8 +249,8 @@ def _word(after: set[bool | None]) -> Answer:
 def _said(span: Span, p: float) -> str:
     decided = decision(span, ALPHA)
     if decided is None:
-        return f"open, for rounding allows p from {span_text(span)}"
-    return f"{YES[decided]} (p = {number(p)})"
+        return f"open, for rounding allows {p_from(span)}"
+    return f"{YES[decided]} ({p_is(p)})"
 
 
 def _by_readings(found: Mapping[Scenario, _Found]) -> str:
@@ -382,8 +270,7 @@ def _by_sizes(these: Mapping[int | None, _Found]) -> str:
     ways = {n: decision(each.after, ALPHA) for n, each in these.items()}
     if len(set(ways.values())) == 1:
         p = [each.p_after for each in these.values()]
-        of = number(p[0]) if len(p) == 1 else span_text((min(p), max(p)))
-        return f"{YES[next(iter(ways.values()))]} (p = {of})"
+        return f"{YES[next(iter(ways.values()))]} ({p_is(*p)})"
     yes = [n for n, way in ways.items() if way and n]
     if not yes:
         no = [n for n, way in ways.items() if way is False and n]
@@ -412,7 +299,7 @@ def _answer_to_p(p: PrintedNumber, found: Mapping[Scenario, _Found]) -> tuple[An
 
 
 def _taken(
-    printed: AsPrinted, decided: Decided, pairs: Sequence[_Pair], family: int
+    printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair], family: int
 ) -> Iterator[str]:
     """What an answer takes for granted, what was read from the table, and what was left unread."""
     if any(pair.complete for pair in pairs):
@@ -431,7 +318,9 @@ def _taken(
         yield "Stars have no legend here, so what they claim is not checked."
     elif stars and not any(pair.p for pair in pairs):
         yield "Nothing says which method stars compare with: name it by --baseline."
-    if printed.across and len(_of_one_metric(printed.columns)) > 1:
+    if printed.compared_with and not decided.baseline and any(pair.p for pair in pairs):
+        yield f"The printed p, or stars, are against {printed.compared_with}, as the table says."
+    if printed.across and len(of_one_metric(printed.columns)) > 1:
         yield "Columns of different metrics are not compared with each other."
     if printed.unread:
-        yield f"Left unread: {', '.join(printed.unread[:10])}."
+        yield f"Left unread: {', '.join(printed.unread[:NAMED]).rstrip('.')}."

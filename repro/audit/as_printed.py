@@ -5,25 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from statistics import median
+from typing import TypeAlias
 
 from repro.audit.comparison import check_probability
-from repro.audit.pasted import Cell, Pasted
+from repro.audit.pasted import Cell, Pasted, gathered
+from repro.audit.printed_cells import (
+    TWO,
+    VALUE,
+    PrintedValue,
+    bare,
+    has_spread,
+    is_number,
+    number_of,
+    spread_of,
+)
+from repro.audit.printed_words import (
+    ACCURACY_KNOWN,
+    Better,
+    Layout,
+    Reading,
+    Side,
+    layout,
+    runs_told,
+    spread_told,
+    way,
+)
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber
 from repro.files import fatal
 from repro.schema.rows import MOST
 
-Reading: TypeAlias = Literal["sd", "se", "ci95"]
-Better: TypeAlias = Literal["lower", "higher"]
-
-_NUMBER = r"[-+\N{MINUS SIGN}]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
-_VALUE = re.compile(
-    rf"(?P<mean>{_NUMBER}) ?%?(?: ?(?:±|\+/-|\+-) ?(?P<spread>{_NUMBER}) ?%?"
-    rf"| ?\( ?(?:(?:±|\+/-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
-    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}) ?(?P<high>{_NUMBER})[\])])?",
-    re.IGNORECASE,
-)
 _ROLES: Mapping[str, re.Pattern[str]] = {
     "n": re.compile(r"#? ?(?:n|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"),
     "p": re.compile(r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\))?"),
@@ -31,47 +43,12 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
     "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err\.?|standard error)\)?"),
     "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
 }
-_SAYS: Mapping[Reading, re.Pattern[str]] = {
-    "sd": re.compile(r"\b(?:s\.?d\.?|std\.?(?! ?err)|stdev|standard deviations?)(?![a-z])"),
-    "se": re.compile(r"\b(?:s\.?e\.?m?|std\.? ?err(?:or)?|standard errors?)(?![a-z])"),
-    "ci95": re.compile(r"95 ?% ?(?:ci|confidence|c\.i\.)|ci ?95|confidence intervals?"),
-}
-_RUNS = re.compile(
-    r"\bn ?= ?(\d{1,6})\b|\b(?:over|of|across|with|from|for) (\d{1,6}|two|three|four|five|six"
-    r"|eight|ten) (?:[a-z]+ ){0,2}(?:runs|seeds|trials|repeats|repetitions|initiali[sz]ations)"
-)
-_WORDS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8, "ten": 10}
-_LOWER = re.compile(
-    r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
-    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
-)
-_HIGHER = re.compile(
-    r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
-    r"|precision|recall|\br2\b|success|top-?[15]|higher is better"
-)
-_LIKELIHOOD = re.compile(r"\bll\b|likelihood")
-_OF_ROWS = re.compile(
-    r"(?:data ?sets?|dnns?|backbones?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
-    r"|games?|variables?)(?: ?\([^()]*\))?"
-)
-"""What heads the first column where methods stand in columns."""
-
 _LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
+_AGAINST = (
+    r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
+    r"|(?:different|differs?) from)"
+)
 _NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedValue:
-    """A mean with its spread, the stars behind it, and whether it is bold.
-
-    ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
-    """
-
-    mean: PrintedNumber
-    spread: PrintedNumber | None = None
-    stars: str = ""
-    bold: bool = False
-    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +67,9 @@ class AsPrinted:
     """The methods of a table by columns of values, and what its header and notes say of these.
 
     ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
-    behind, and is of.
+    behind, and is of. ``guessed`` are sentences on what the table does not say;
+    ``way_guessed`` names what higher is taken to be better in, and ``compared_with`` the method
+    that stars or p are against, where a note or the header of p says so.
     """
 
     methods: tuple[Method, ...]
@@ -102,39 +81,107 @@ class AsPrinted:
     across: bool
     p_of: str
     unread: tuple[str, ...]
+    guessed: tuple[str, ...] = ()
+    way_guessed: tuple[str, ...] = ()
+    compared_with: str = ""
 
 
-def read_as_printed(table: Pasted, *, methods: Literal["rows", "columns"] | None) -> AsPrinted:
-    """What a table says; SpecError with every cell that cannot be read, and how to write it."""
+def read_as_printed(
+    table: Pasted, *, methods: Side | None, baseline: str | None = None
+) -> AsPrinted:
+    """What a table says; SpecError with every cell that cannot be read, and how to write it.
+
+    A row without any number of results, as of parameters (`2.5k`), is left unread. ``baseline`` is
+    the name of a method, which tells where methods are.
+    """
     names, body = _header(table)
+    unread = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
+    body = [row for row in body if not _is_of_other_things(row)]
+    roles = _roles(table, names, body)
+    found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
+    side = _sure(found, table)
+    reader = _Reader(table, names, roles, side)
+    rows = list(reader.methods(body))
+    if reader.problems:
+        raise SpecError(gathered(reader.problems)[:MOST])
+    said = " ".join((*table.notes, *names)).lower()
+    columns = [names[at] for at in reader.at("value")]
+    unread = [names[at] for at in reader.at("unread") if names[at] and at] + unread
+    better, likely = _ways(_groups(rows, columns, side), table.notes)
+    return AsPrinted(
+        methods=tuple(rows),
+        columns=tuple(columns),
+        reading=spread_told(said),
+        n=runs_told(said),
+        better=better,
+        legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
+        across=side == "columns",
+        p_of=reader.p_of(),
+        unread=tuple(dict.fromkeys([*unread, *reader.unread])),
+        guessed=tuple(filter(None, [found.sentence, reader.bracketed])),
+        way_guessed=likely,
+        compared_with=_compared_with(
+            columns if side == "columns" else [row.name for row in rows],
+            [*table.notes, *(names[at] for at in reader.at("p"))],
+        ),
+    )
+
+
+def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
+    """What each column is; SpecError where none is of results, or a statistic has no test."""
+    place = _place(table.file, table.rows[0][0])
     if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
         mistake = "no column says which test its statistic is of"
         expected = "a column t, F, r, z or chi2, and df where the test has any"
-        advice = "name the column of statistics after its test"
-        raise fatal(_place(table.file, table.rows[0][0]), mistake, expected, advice)
+        raise fatal(place, mistake, expected, "name the column of statistics after its test")
     roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
-    if "value" not in roles:
+    if "value" not in roles[1:]:
         mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
         advice = "paste the table with its header, one method a row"
-        raise fatal(_place(table.file, body[0][0]), mistake, "93.4±0.2", advice)
-    reader = _Reader(table, names, roles)
-    found = list(reader.methods(body))
-    if reader.problems:
-        raise SpecError(sorted(reader.problems)[:MOST])
-    said = " ".join((*table.notes, *names)).lower()
-    columns = [names[at] for at in reader.at("value")]
-    turned = methods or _turned(names[0], found, columns)
-    return AsPrinted(
-        methods=tuple(found),
-        columns=tuple(columns),
-        reading=_told(said),
-        n=_runs_told(said),
-        better=dict(_directions(found, columns, table.notes, turned)),
-        legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
-        across=turned == "columns",
-        p_of=reader.p_of(),
-        unread=tuple(names[at] for at in reader.at("unread") if names[at] and at),
+        raise fatal(place, mistake, "93.4±0.2", advice)
+    return roles
+
+
+def _is_of_other_things(row: Sequence[Cell]) -> bool:
+    """Whether none of a row's several cells is a number of results: `2.5k`, or a header again."""
+    texts = [bare(cell.text)[0] for cell in row[1:] if not cell.empty]
+    return len(texts) > 1 and not _is_group(row) and not any(map(is_number, texts))
+
+
+def _layout(
+    table: Pasted,
+    names: Sequence[str],
+    roles: Sequence[str],
+    body: Sequence[Sequence[Cell]],
+    baseline: str | None,
+) -> Layout:
+    """Where the methods are: where the baseline is, else by names and by what is bold."""
+    rows = [row for row in body if not _is_group(row)]
+    values = [at for at, role in enumerate(roles) if role == "value" and at]
+    in_rows = baseline and baseline.lower() in [bare(row[0].text)[0].lower() for row in rows]
+    in_columns = baseline and baseline.lower() in [names[at].lower() for at in values]
+    if bool(in_rows) != bool(in_columns):
+        return Layout("rows" if in_rows else "columns")
+    with_p = "p" in roles and all(not row[roles.index("p")].empty for row in rows)
+    headed = table.rows[0][0] is not body[0][0]
+    return layout(
+        names[0] if headed else "",
+        [bare(row[0].text)[0] for row in rows],
+        [names[at] for at in values],
+        [[bare(row[at].text)[1] for at in values] for row in rows],
+        p_of_row=with_p,
+        of_arms=bool({"n", "p"} & {*roles}),
     )
+
+
+def _sure(found: Layout, table: Pasted) -> Side:
+    """The side of the methods; refused where nothing tells, since half of all guesses are wrong."""
+    if found.side is None:
+        mistake = "nothing says whether the methods are the rows or the columns"
+        expected = "a word above the first column, such as Method or Data set"
+        advice = "decide it: --methods rows or --methods columns"
+        raise fatal(_place(table.file, table.rows[0][0]), mistake, expected, advice)
+    return found.side
 
 
 def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
@@ -151,7 +198,7 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
         ], body
     names: list[str] = []
     for column in zip(*head, strict=True):
-        parts = dict.fromkeys(_bare(cell.text)[0] for cell in column)
+        parts = dict.fromkeys(bare(cell.text)[0] for cell in column)
         name = " ".join(filter(None, parts))
         if name and name in names:
             at = column[-1]
@@ -163,8 +210,8 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
 
 def _is_result(cell: Cell) -> bool:
     """Whether a cell has a number and cannot be a header, as 2018 may."""
-    text, *_ = _bare(cell.text)
-    return bool(_VALUE.fullmatch(text)) and not re.fullmatch(r"[0-9]{4}", text)
+    text, *_ = bare(cell.text)
+    return bool(VALUE.fullmatch(text)) and not re.fullmatch(r"[0-9]{4}", text)
 
 
 def _is_group(row: Sequence[Cell]) -> bool:
@@ -173,20 +220,10 @@ def _is_group(row: Sequence[Cell]) -> bool:
     return texts <= {row[0].text}
 
 
-def _bare(text: str) -> tuple[str, bool, str]:
-    """A text without bold marks, footnotes and stars; whether it was bold; its stars."""
-    bold = text.startswith(("**", "__"))
-    if bold:
-        text = text[2:].replace(text[:2], "", 1)
-    text = re.sub("[†‡§¶]", "", text).replace(r"\*", "*")
-    stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
-    return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
-
-
 def _role(name: str, cells: Sequence[Cell]) -> str:
     lower = name.lower().replace("_", " ").strip()
     results = [cell for cell in cells if not cell.empty]
-    numbers = [cell for cell in results if _VALUE.fullmatch(_bare(cell.text)[0])]
+    numbers = [cell for cell in results if is_number(bare(cell.text)[0])]
     for role, pattern in _ROLES.items():
         spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
         if pattern.fullmatch(lower) and not spread:
@@ -201,20 +238,24 @@ def _place(file: str, cell: Cell) -> Place:
 class _Reader:
     """Reads rows by the roles of their columns, and keeps what it cannot read as problems."""
 
-    def __init__(self, table: Pasted, names: Sequence[str], roles: list[str]) -> None:
+    def __init__(self, table: Pasted, names: Sequence[str], roles: list[str], side: Side) -> None:
         self.file, self.names, self.roles = table.file, names, roles
         self.problems: list[Problem] = []
+        self.unread: list[str] = []
+        self.bracketed = ""
         self.roles[0] = "name"
         self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
-        numbers = [_bare(text)[0] for text in texts]
+        numbers = [bare(text)[0] for text in texts]
         self.points = any(re.search(r"[0-9]\.[0-9]", number) for number in numbers)
         self.sure = any(
             re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
         )
         values = self.at("value")
-        in_rows = not _OF_ROWS.fullmatch(names[0].lower())
-        if in_rows and any(self._spread_in(at, table.rows) for at in values):
+        self.across = side == "columns"
+        spread = any(self._spread_in(at, table.rows) for at in values)
+        self.only_spread = spread and self.across and "p" not in roles
+        if spread and not self.across:
             for at in values:
                 if not self._spread_in(at, table.rows):
                     self.roles[at] = "unread"
@@ -229,8 +270,8 @@ class _Reader:
         return self.names[before[-1]] if before else ""
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
-        inside = any(re.search(r"±|\+/-|\+-|[(\[]", row[at].text) for row in rows[1:])
-        return inside or self._deviations(at) is not None
+        printed = any(has_spread(bare(row[at].text)[0]) for row in rows[1:])
+        return printed or self._deviations(at) is not None
 
     def _deviations(self, at: int) -> int | None:
         """The column of deviations that follows a column of means."""
@@ -243,9 +284,13 @@ class _Reader:
         section = ""
         for row in body:
             if _is_group(row):
-                section = _bare(row[0].text)[0]
+                section = bare(row[0].text)[0]
+                continue
+            method = replace(self._method(row), section=section)
+            if self.only_spread and not any(v.spread for v in method.values.values()):
+                self.unread.append(method.name)
             else:
-                yield replace(self._method(row), section=section)
+                yield method
 
     def _method(self, row: Sequence[Cell]) -> Method:
         values = {
@@ -263,24 +308,30 @@ class _Reader:
         if not row[0].empty:
             self.above = row[0].text
         texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
-        return " ".join(_bare(text)[0] for text in texts)
+        return " ".join(bare(text)[0] for text in texts)
 
     def _value(self, row: Sequence[Cell], at: int) -> PrintedValue | None:
         cell, after = row[at], self._deviations(at)
         if cell.empty:
             return None
-        text, bold, stars = _bare(self._points(cell))
-        found = _VALUE.fullmatch(text)
+        text, bold, stars = bare(self._points(cell))
+        found = VALUE.fullmatch(text)
+        if TWO.fullmatch(text) or not re.search("[0-9]", text):
+            self.unread.append(f"{cell.text[:40]!r}")
+            return None
         if found is None:
             self._wrong(
                 cell, f"{cell.text[:40]!r} is not a number with its spread", "93.4±0.2", WRITE
             )
             return None
+        if (found["other"] or found["after"]) and not self.bracketed:
+            self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
         try:
-            spread, reading = _spread(found)
-            value = PrintedValue(_number(found["mean"]), spread, stars, bold, reading)
+            spread, reading = spread_of(found)
+            mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
+            value = PrintedValue(mean, spread, stars, bold, reading, percent)
             if after is not None and not row[after].empty:
-                spread = _number(_bare(self._points(row[after]))[0].lstrip("±+/- "))
+                spread = number_of(bare(self._points(row[after]))[0].lstrip("±+/- "))
                 return replace(value, spread=spread, reading=self.roles[after])  # type: ignore[arg-type]
         except ClaimError as error:
             self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
@@ -313,7 +364,7 @@ class _Reader:
         return int(text)
 
     def _p(self, cell: Cell) -> PrintedNumber | None:
-        text = _bare(cell.text)[0].strip()
+        text = bare(cell.text)[0].strip()
         text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$]", "", text).strip()
         if cell.empty or text.lower() in ("ref", "ref.", "reference", "baseline"):
             return None
@@ -326,96 +377,53 @@ class _Reader:
             return None
 
     def _wrong(self, cell: Cell, mistake: str, expected: str, advice: str) -> None:
-        self.problems.append(Problem(_place(self.file, cell), mistake, expected, advice))
+        place = _place(self.file, cell)
+        if place not in [problem.place for problem in self.problems]:
+            self.problems.append(Problem(place, mistake, expected, advice))
 
 
 WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
 
 
-def _number(text: str) -> PrintedNumber:
-    number = PrintedNumber.read(text.lstrip("+"))
-    if 0 < abs(number.value) < 1e-100:
-        raise ClaimError(f"{text!r} is smaller than any mean that is printed")
-    return number
+def _compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
+    """The one method that a text on p or stars says is the other side of the comparison."""
+    told = [note for note in notes if re.search(r"signific|\bp\b|\*", note, re.IGNORECASE)]
+    names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
+    against = re.compile(rf"{_AGAINST} (?:the |our )?({names})(?![\w-])", re.IGNORECASE)
+    found = {each.lower() for note in told for each in against.findall(note)} if names else set()
+    return next((name for name in methods if {name.lower()} == found), "")
 
 
-def _spread(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]:
-    """The spread of a mean: half of an interval that is printed with both its ends."""
-    if found["low"]:
-        mean, low, high = (_number(found[each]) for each in ("mean", "low", "high"))
-        if not low.value <= mean.value <= high.value:
-            raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
-        half = (high.value - low.value) / 2
-        return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half)), "ci95"
-    text = found["spread"] or found["inside"]
-    if text is None:
-        return None, None
-    if found["inside"] and text.isdecimal() and "." in found["mean"]:
-        raise ClaimError(
-            f"{found[0]!r} may mean ±{text}, or {text} units of the last digit",
-            advice="write it as 93.4±0.2",
-        )
-    spread = _number(text)
-    if spread.value < 0:
-        raise ClaimError(f"a deviation is not negative, and {text} is")
-    return spread, None
+Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]
 
 
-def _told(said: str) -> Reading | None:
-    """What header and notes say that ± is, where they say one thing."""
-    found = [reading for reading, pattern in _SAYS.items() if pattern.search(said)]
-    return found[0] if len(found) == 1 else None
+def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Groups:
+    """The values that are compared with each other, by the name of their row or column."""
+    if side == "columns":
+        return {row.name: list(row.values.values()) for row in rows}
+    return {name: [row.values[name] for row in rows if name in row.values] for name in columns}
 
 
-def _runs_told(said: str) -> int | None:
-    """How many runs the notes say a mean is of, where they name one number."""
-    found = {one or other for one, other in _RUNS.findall(said)}
-    if len(found) != 1:
-        return None
-    (text,) = found
-    return _WORDS.get(text) or int(text) or None
+def _ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple[str, ...]]:
+    """Which way is better by names, notes or bold; and where higher is only likely to be."""
+    caption = " ".join(notes)
+    found = {
+        name: better
+        for name, values in groups.items()
+        if (better := way(name) or way(caption) or _by_bold(values))
+    }
+    unsaid = {name: values for name, values in groups.items() if name not in found}
+    likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
+    return found | dict.fromkeys(likely, "higher"), likely
 
 
-def _turned(
-    first: str, found: Sequence[Method], columns: Sequence[str]
-) -> Literal["rows", "columns"]:
-    """Where methods stand: in columns if rows are data sets, or two values with a p in each."""
-    if _OF_ROWS.fullmatch(first.lower()):
-        return "columns"
-    each = all(method.p is not None for method in found)
-    return "columns" if len(columns) == 2 and each else "rows"
-
-
-def _directions(
-    found: Sequence[Method],
-    columns: Sequence[str],
-    notes: Sequence[str],
-    turned: Literal["rows", "columns"],
-) -> Iterator[tuple[str, Better]]:
-    """Which way is better, by the names of columns, the notes, or what is set in bold."""
-    groups: dict[str, list[PrintedValue]] = (
-        {method.name: list(method.values.values()) for method in found}
-        if turned == "columns"
-        else {name: [m.values[name] for m in found if name in m.values] for name in columns}
-    )
-    for name, values in groups.items():
-        way = _way(name) or _way(" ".join(notes)) or _by_bold(values)
-        if way is not None:
-            yield name, way
-
-
-def _way(text: str) -> Better | None:
-    said = re.sub("(?:standard|std) errors?", "", text.lower())
-    lower, higher = (bool(each.search(said)) for each in (_LOWER, _HIGHER))
-    if lower == higher:
-        return None
-    return "lower" if lower else "higher"
-
-
-def metrics_in(name: str) -> frozenset[str]:
-    """The metrics that the name of a column tells of."""
-    found = (each.findall(name.lower()) for each in (_LOWER, _HIGHER, _LIKELIHOOD))
-    return frozenset(word for words in found for word in words)
+def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
+    """Whether most values are above one half, in percent or on a data set known for accuracy."""
+    known = ACCURACY_KNOWN.match(name.lower()) is not None
+    if not values or not (known or any(value.percent for value in values)):
+        return False
+    middle = median(value.mean.value for value in values)
+    return 50 < middle <= 100 or 0.5 < middle <= 1
 
 
 def _by_bold(values: Sequence[PrintedValue]) -> Better | None:

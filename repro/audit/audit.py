@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from repro.audit.answers import Decided, audit_as_printed
+from repro.audit.answers import audit_as_printed
 from repro.audit.as_printed import read_as_printed
 from repro.audit.audit_file import (
     PrintedMoments,
@@ -45,6 +45,7 @@ from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
+from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import audit_statistics, has_statistics, in_columns, in_text
@@ -207,15 +208,15 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if len(text) > MAX_TEXT:
         most = f"at most {MAX_TEXT:,} characters"
         raise fatal(Place(source), "the table is too long", most, "make several tables of it")
-    if not given and has_arms(text):
-        rows = audit(read_table(path), rounding=rounding)
+    if has_arms(text) and (text.strip() or not given):
+        rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
     if has_statistics(text):
         return audit_statistics(in_text(text, source), source, text, rounding)
     pasted = read_pasted(text, source)
     if (statements := in_columns(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)
-    printed = read_as_printed(pasted, methods=decided.methods)
+    printed = read_as_printed(pasted, methods=decided.methods, baseline=decided.baseline)
     return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
 
 

@@ -416,9 +416,18 @@ def noted(findings: Iterable[str], note: str | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one file: ``source`` is its path, ``findings`` concern the whole of it."""
+    """The audit of one file: ``source`` is its path, ``findings`` concern the whole of it.
+
+    ``lead`` are the findings that are to be read before any answer.
+    """
 
     title: str
     source: str
     rows: tuple[Audited, ...]
     findings: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Every sentence on the whole of it."""
+        return (*self.lead, *self.findings)

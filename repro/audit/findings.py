@@ -47,10 +47,10 @@ def answer_of(row: Audited) -> tuple[Answer, str]:
     untested = row.p_printed is None and row.grade is Grade.NOT_CHECKABLE
     if untested and alpha is not None and span is not None and p is not None and row.holm:
         alone, after = decision(span, alpha), row.holm <= alpha
-        said = f"significant at {100 * alpha:g} %: {YES[alone]} ({number(p)}); after Holm: "
+        said = f"significant at {100 * alpha:g} %: {YES[alone]} ({p_number(p)}); after Holm: "
         if alone is None:
-            return "cannot say", f"rounding allows p from {span_text(span)}"
-        return ("holds" if after else "does not"), f"{said}{YES[after]} ({number(row.holm)})"
+            return "cannot say", f"rounding allows {p_from(span)}"
+        return ("holds" if after else "does not"), f"{said}{YES[after]} ({p_number(row.holm)})"
     answer = ANSWERS.get(row.grade, "cannot say")
     if row.condition:
         return answer, f"the printed p follows only if: {row.condition}"
@@ -69,9 +69,31 @@ def p_text(p: PrintedNumber) -> str:
     return f"p {p.text}" if p.relation != "=" else f"p = {p.text}"
 
 
+SMALLEST_P = 1e-300
+
+
 def span_text(span: Span) -> str:
-    """What a value may lie between, as in `0.0438 to 0.0905`."""
-    return f"{number(span[0])} to {number(span[1])}"
+    """What a p may lie between, as in `0.0438 to 0.0905`; it is never 0, so `< 0.0003`."""
+    if span[0] < SMALLEST_P:
+        return f"< {number(max(span[1], SMALLEST_P))}"
+    return " to ".join(dict.fromkeys(map(number, span)))
+
+
+def p_number(p: float) -> str:
+    """A p as a number; one too small for a computer is below the smallest that is not."""
+    return number(p) if p >= SMALLEST_P else f"< {number(SMALLEST_P)}"
+
+
+def p_is(*p: float) -> str:
+    """`p = 0.0641`, `p = 0.0438 to 0.0905`, or `p < 0.0003`."""
+    low, high = min(p), max(p)
+    text = span_text((low, high)) if len(p) > 1 else p_number(low)
+    return f"p {text}" if low < SMALLEST_P else f"p = {text}"
+
+
+def p_from(span: Span) -> str:
+    """`p from 0.0438 to 0.0905`, or `p < 0.0003`."""
+    return p_is(*span).replace("p =", "p from" if " to " in span_text(span) else "p =")
 
 
 def findings(
@@ -290,9 +312,9 @@ def _multiplicity(row: AuditRow, family: Adjusted) -> Iterator[str]:
     if family.p <= alpha < family.holm:
         after = "and after" if family.bh > alpha else "but still significant after"
         yield (
-            f"{ALONE} (p = {number(family.p)}), not after Holm over its family of "
-            f"{family.size}: {number(family.holm)}; {after} Benjamini-Hochberg: "
-            f"{number(family.bh)}."
+            f"{ALONE} (p = {p_number(family.p)}), not after Holm over its family of "
+            f"{family.size}: {p_number(family.holm)}; {after} Benjamini-Hochberg: "
+            f"{p_number(family.bh)}."
         )
 
 

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
-from repro.errors import Place
+from repro.errors import Place, Problem
 from repro.files import fatal, place_of_offset
 from repro.schema.rows import Mistakes, rows_of
 
 MAX_CELLS = 20_000
 MAX_SPAN = 100
 LONGEST = 500
-EMPTY = frozenset(("", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "n/a", "na", "n.a."))
+EMPTY = frozenset(
+    ("", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}", "n/a", "na", "n.a.")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ def read_pasted(text: str, file: str) -> Pasted:
     """The table of a text; SpecError where there is none, or several, or rows differ in length."""
     text = text.removeprefix("\N{BYTE ORDER MARK}").replace("\r\n", "\n").replace("\r", "\n")
     _refuse_control(text, file)
+    text = re.sub("[\N{ASTERISK OPERATOR}\N{LOW ASTERISK}]", "*", text)
     rows, notes = _cut(text, file)
+    rows = [[_seen(cell) for cell in row] for row in rows]
     rows = [row for row in rows if not all(cell.empty for cell in row)]
     if not rows:
         expected = "a table: CSV, tabs, Markdown, LaTeX, HTML, or columns lined up by blanks"
@@ -70,6 +74,30 @@ def read_pasted(text: str, file: str) -> Pasted:
     return Pasted(file, tuple(map(tuple, rows)), tuple(notes))
 
 
+def _seen(cell: Cell) -> Cell:
+    """A cell of LaTeX as it is seen, in whatever form of table it stands."""
+    return replace(cell, text=_plain(cell.text)) if re.search(r"\$|\\pm", cell.text) else cell
+
+
+FIRST = 3
+
+
+def gathered(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems in reading order; those of one kind, whatever they quote, are one."""
+    kinds: dict[tuple[str, str], list[Problem]] = {}
+    for each in sorted(problems):
+        kinds.setdefault((re.sub("'[^']*'", "", each.what), each.advice), []).append(each)
+    return [_together(first, [each.place for each in rest]) for first, *rest in kinds.values()]
+
+
+def _together(first: Problem, places: Sequence[Place]) -> Problem:
+    if not places:
+        return first
+    named = ", ".join(f"{place.line}:{place.column}" for place in places[:FIRST])
+    more = f" and {len(places) - FIRST} more" if len(places) > FIRST else ""
+    return replace(first, what=f"{first.what}; likewise {named}{more}")
+
+
 def _has_digits(row: Sequence[Cell]) -> bool:
     """Whether a cell begins as a number does; a caption with a comma in it has none."""
     return any(re.match(r"[*$-]*\.?[0-9]", cell.text) for cell in row[1:])
@@ -85,8 +113,20 @@ def _refuse_control(text: str, file: str) -> None:
 Rows = list[list[Cell]]
 
 
+def _braced_commas(text: str) -> str:
+    """`1{,}934` of LaTeX, a thousand, or a decimal comma where others of the text must be.
+
+    What is put in its place is as long and vanishes later, so that places stay what they are.
+    """
+    braced = re.compile(r"(?<=[0-9])\{,\}(?=[0-9])")
+    rest = [text[found.end() : found.end() + 4] for found in braced.finditer(text)]
+    thousands = all(re.match(r"[0-9]{3}(?![0-9])", each) for each in rest)
+    return braced.sub(lambda _: r"\,$" if thousands else "$,$", text)
+
+
 def _cut(text: str, file: str) -> tuple[Rows, list[str]]:
     """The rows by the form that the text shows, and the lines outside of the table."""
+    text = _braced_commas(text)
     if re.search(r"<t[rdh][\s>]", text, re.IGNORECASE):
         return _html(text, file)
     if r"\begin{tabular" in text or (r"\\" in text and "&" in text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -40,18 +40,55 @@ def has_arms(text: str) -> bool:
     """Whether a text is a table of comparisons, two arms a row; or of no other form."""
     line = next(filter(str.strip, text.lstrip("\N{BYTE ORDER MARK}").splitlines()), "")
     names = [name.strip(' "').lower() for name in re.split("[,;\t]", line)]
+    if _numbered(names) != names:
+        return True
     known = re.compile(r"(?:mean|sd|std|se|n)[_ ]?[ab]|[ab][_ ](?:mean|sd|std|se|n)")
     return not line or names == ["id"] or any(map(known.fullmatch, names))
 
 
-def read_table(path: Path) -> tuple[PrintedComparison, ...]:
-    """The comparisons of a table; SpecError with every bad cell of every row."""
-    place = str(path)
-    records = _records(path)
+_NUMBERED = re.compile(
+    r"(?P<what>m|mean|avg|average|sd|std|stdev|n)[_ .]?(?P<at>[12])"
+    r"|(?P<first>[12])[_ .](?P<then>m|mean|sd|std|n)"
+)
+_MEANT = {"m": "mean", "avg": "mean", "average": "mean", "std": "sd", "stdev": "sd"}
+
+
+def _numbered(header: Sequence[str]) -> list[str]:
+    """The names of columns, m1, sd1, n1, m2, sd2, n2 as those of arms a and b; four are enough.
+
+    A first column of another name is then that of the ids.
+    """
+    names = [name.strip().lower() for name in header]
+    found = {name: each for name in names if (each := _NUMBERED.fullmatch(name))}
+    meant = {
+        name: f"{_MEANT.get(what, what)}_{'ab'[int(each['at'] or each['first']) - 1]}"
+        for name, each in found.items()
+        if (what := each["what"] or each["then"])
+    }
+    arms = {*meant.values()}
+    if len(arms) < max(4, len(meant)) or not {"mean_a", "mean_b"} <= arms:
+        return list(header)
+    known = {"p-value": "p", "p_value": "p", "pvalue": "p", "p value": "p"}
+    names = [meant.get(name) or known.get(name, name) for name in names]
+    if "id" not in names and names[0] not in COLUMNS:
+        names[0] = "id"
+    return names
+
+
+def read_table(
+    path: Path, text: str | None = None, source: str | None = None
+) -> tuple[PrintedComparison, ...]:
+    """The comparisons of a table; SpecError with every bad cell of every row.
+
+    ``text`` is what was pasted instead of the file, and ``source`` what it is called.
+    """
+    place = source or str(path)
+    records = _records(read_text(path, "a CSV table") if text is None else text, place)
     if not records:
         expected = ",".join(REQUIRED)
         raise fatal(Place(place), "the table is empty", expected, "give it a header and rows")
     header, *records = records
+    header, records = _with_ids(header, records)
     columns, problems = _columns(header.cells, place, header.number)
     if not records:
         where = Place(place, header.number)
@@ -72,6 +109,19 @@ def read_table(path: Path) -> tuple[PrintedComparison, ...]:
     return tuple(each for each in comparisons if each is not None)
 
 
+def _with_ids(header: CsvRow, rows: list[CsvRow]) -> tuple[CsvRow, list[CsvRow]]:
+    """The table with the columns of its arms as they are known, and `row 2` for ids not printed."""
+    names = _numbered(header.cells)
+    if names == list(header.cells) or "id" in names:
+        return replace(header, cells=tuple(names)), rows
+    width = len(names)
+    named = [
+        replace(row, cells=(*row.cells, f"row {row.number}")) if len(row.cells) == width else row
+        for row in rows
+    ]
+    return replace(header, cells=(*names, "id")), named
+
+
 def _first(problems: list[Problem]) -> list[Problem]:
     """The first mistakes in reading order, and how many more there are."""
     ordered = sorted(problems)
@@ -81,20 +131,20 @@ def _first(problems: list[Problem]) -> list[Problem]:
     return [*ordered[:MOST], Problem(ordered[MOST].place, more, "", "fix these first")]
 
 
-def _records(path: Path) -> list[CsvRow]:
+def _records(text: str, file: str) -> list[CsvRow]:
     """Every row that is not blank."""
-    text = read_text(path, "a CSV table").removeprefix("\N{BYTE ORDER MARK}")
+    text = text.removeprefix("\N{BYTE ORDER MARK}")
     if (control := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text)) is not None:
-        place = place_of_offset(text, control.start(), str(path))
+        place = place_of_offset(text, control.start(), file)
         mistake = f"the control character U+{ord(control[0]):04X}"
         raise fatal(place, mistake, "plain text", "save the table as CSV, in UTF-8")
-    mistakes = Mistakes(str(path))
+    mistakes = Mistakes(file)
     records = []
     for row in rows_of(text, (), mistakes):
         if any(row.cells):
             records.append(row)
         if len(records) > MAX_ROWS + 1:
-            place, limit = Place(str(path), row.number), f"at most {MAX_ROWS:,} rows"
+            place, limit = Place(file, row.number), f"at most {MAX_ROWS:,} rows"
             raise fatal(place, "the table is too long", limit, "make several tables of it")
     mistakes.stop()
     return records

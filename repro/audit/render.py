@@ -13,7 +13,7 @@ from typing import Any
 from unicodedata import category
 
 from repro.audit.comparison import LEGEND, Audit, Audited, Grade
-from repro.audit.findings import NAMED, answer_of, number, span_text
+from repro.audit.findings import NAMED, answer_of, number, p_number, span_text
 
 NARROWEST, WIDEST = 50, 120
 
@@ -41,7 +41,7 @@ def _object(audit: Audit, row: Audited) -> dict[str, Any]:
         "reason": answer_of(row)[1],
         "assumed": {"variant": row.assumed, "why": row.assumed_why} if row.assumed else None,
         "details": dict(row.details),
-        "table": {"title": audit.title, "source": audit.source, "findings": audit.findings},
+        "table": {"title": audit.title, "source": audit.source, "findings": audit.said},
     }
 
 
@@ -70,7 +70,11 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
 
 
 def _answers(audit: Audit, width: int) -> Iterator[str]:
-    """The answer to each row with its reason, what does not hold first where there are many."""
+    """What is to be read first; the answer to each row with its reason, the worst first if many."""
+    for sentence in audit.lead:
+        yield from _wrapped(sentence, "", width, hanging="  ")
+    if audit.lead:
+        yield ""
     as_printed = [row for row in audit.rows if row.reason]
     shown = as_printed or sorted(audit.rows, key=lambda row: row.grade.rank)[:NAMED]
     for row in shown:
@@ -90,7 +94,7 @@ def to_markdown(audits: Sequence[Audit]) -> str:
         for row in audit.rows:
             answer, why = answer_of(row)
             lines.append(f"| {answer} | {_cell(row.id)} | {_cell(why)} |")
-        lines += ["", *(f"- {_cell(said)}" for said in audit.findings), ""]
+        lines += ["", *(f"- {_cell(said)}" for said in audit.said), ""]
     return "\n".join(lines).rstrip()
 
 
@@ -142,9 +146,9 @@ def _numbers(row: Audited) -> Iterator[str]:
     if row.p_interval is not None:
         yield f"{row.assumed} gives {span_text(row.p_interval)}"
     if row.p_student is not None and row.p_welch is not None:
-        yield f"as printed: Student {number(row.p_student)}, Welch {number(row.p_welch)}"
+        yield f"as printed: Student {p_number(row.p_student)}, Welch {p_number(row.p_welch)}"
     if row.holm is not None and row.bh is not None:
-        yield f"Holm {number(row.holm)}, BH {number(row.bh)}"
+        yield f"Holm {p_number(row.holm)}, BH {p_number(row.bh)}"
     if row.smallest_confirmable_margin is not None:
         yield f"smallest confirmable margin {number(row.smallest_confirmable_margin)}"
 

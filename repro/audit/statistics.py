@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
 from repro.audit.comparison import Answer, Audit, Audited, Grade, check_probability
-from repro.audit.findings import YES, number, p_text, span_text
+from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
-from repro.audit.pasted import Cell, Pasted
+from repro.audit.pasted import Cell, Pasted, gathered
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
@@ -111,7 +111,7 @@ def _checked(found: list[Statement], problems: list[Problem], file: str) -> tupl
         mistake, advice = f"{len(found):,} statistics", "make several files of it"
         problems = [Problem(Place(file), mistake, f"at most {MAX_STATEMENTS:,}", advice)]
     if problems:
-        raise SpecError(sorted(problems)[:MOST])
+        raise SpecError(gathered(problems)[:MOST])
     return tuple(found)
 
 
@@ -327,7 +327,7 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
     gives = f"{each.text} gives {_p_of(span)}"
     if _fits(span, p):
         if p.relation != "=" and not (p.low <= span[0] and span[1] <= p.high):
-            reason = f"rounding allows p from {span_text(span)}, so {p_text(p)} stays open"
+            reason = f"rounding allows {p_from(span)}, so {p_text(p)} stays open"
             return replace(row, grade=Grade.DECISION_FRAGILE, reason=reason)
         return replace(row, grade=Grade.CONSISTENT, answer="holds", reason=gives)
     half = (span[0] / 2, span[1] / 2)

@@ -30,7 +30,7 @@ def page_of(audit: Audit) -> AuditPage:
     """What a page shows of an audit."""
     name = PurePath(audit.source).name
     lines = tuple(map(_line, audit.rows))
-    return AuditPage(audit.title or f"Audit of {name}", name, lines, audit.findings)
+    return AuditPage(audit.title or f"Audit of {name}", name, lines, audit.said)
 
 
 def _line(row: Audited) -> AnsweredLine:

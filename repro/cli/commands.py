@@ -92,8 +92,8 @@ def audit(
 ) -> None:
     """Check printed numbers against each other; no runs. 1: a row as bad as --fail-on."""
     with problems(json=json):
-        from repro.audit.answers import Decided
         from repro.audit.audit import audit_paths, report_audits
+        from repro.audit.printed_pairs import Decided
 
         allowed = consented([path for path in paths if str(path) != "-"], allow_code=allow_code)
         decided = Decided(n, plus_minus, baseline, better, methods)

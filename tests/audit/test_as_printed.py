@@ -16,8 +16,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from repro.audit.answers import Decided
 from repro.audit.audit import audit_paths
+from repro.audit.printed_pairs import Decided
 from repro.errors import SpecError
 from tests.commands import repro
 
@@ -29,7 +29,7 @@ def audited(folder, text, name="table.txt", **decided):
     path = folder / name
     path.write_text(text, encoding="utf-8")
     (audit,) = audit_paths([path], decided=Decided(**decided))
-    return {row.id: row for row in audit.rows}, " ".join(audit.findings)
+    return {row.id: row for row in audit.rows}, " ".join(audit.said)
 
 
 def welch(a, b):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
+from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from repro.audit.audit import audit_paths
+from repro.audit.comparison import PrintedArm, printed
 from repro.audit.printed_table import COLUMNS, MAX_ROWS, REQUIRED, read_table
 from repro.audit.render import to_json
 from repro.errors import SpecError
@@ -257,3 +261,59 @@ def test_the_columns_are_these():
     """The names of the columns are an interface."""
     assert ",".join(REQUIRED) == HEADER
     assert [*COLUMNS[len(REQUIRED) :]] == ["alpha", "test", "tails", "family", "items", "samples"]
+
+
+NUMBERED = "study,m1,sd1,n1,m2,sd2,n2,p\none,57.08,0.10,10,57.03,0.15,10,0.392\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NUMBERED,
+        NUMBERED.replace("study", "id"),
+        NUMBERED.replace("m1,sd1,n1,m2,sd2,n2", "Mean1,SD1,N1,Mean2,SD2,N2"),
+        NUMBERED.replace("m1,sd1,n1,m2,sd2,n2", "mean_1,std_1,n_1,mean_2,std_2,n_2"),
+        NUMBERED.replace(",p\n", ",p-value\n"),
+    ],
+)
+def test_columns_of_arms_may_be_numbered(table, text):
+    """All six name arms a and b, and the first of another name the row."""
+    (row,) = read_table(table(text))
+    assert (row.id, row.p) == ("one", printed("0.392"))
+    assert row.a == PrintedArm.read("57.08", "0.10", 10)
+    assert row.b == PrintedArm.read("57.03", "0.15", 10)
+
+
+def test_rows_without_a_name_are_numbered(table):
+    """As a spreadsheet counts them; a row that is too short is named as it is."""
+    bare = NUMBERED.replace("study,", "").replace("one,", "")
+    (row,) = read_table(table(bare))
+    assert row.id == "row 2"
+    assert any("row 3 has 2 fields" in message for _, message in refused(table(f"{bare}1,2\n")))
+
+
+def test_a_numbered_column_that_is_missing_is_named(table):
+    """By the names that are known, through the command as well."""
+    path = table(NUMBERED.replace("sd2", "spread").replace("sd1", "se1"))
+    assert [place for place, _ in refused(path)] == ["1:1", "1:3", "1:6"]
+    with pytest.raises(SpecError, match="missing columns sd_a, sd_b"):
+        audit_paths([path])
+
+
+def test_conditions_that_are_numbered_stay_columns_of_results(tmp_path):
+    """`n1` and `n2` without means are not arms."""
+    path = tmp_path / "t.csv"
+    path.write_text("Method,n1,n2\nA,93 ± 1,94 ± 1\nB,92 ± 1,91 ± 1\n", encoding="utf-8")
+    assert "A vs B, n1" in [row.id for row in audit_paths([path])[0].rows]
+
+
+@pytest.mark.parametrize("header", [HEADER, NUMBERED.split("\n", maxsplit=1)[0]])
+def test_comparisons_are_read_from_standard_input(monkeypatch, header):
+    """As from a file: the printed p follows."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{header}\n{GOOD}\n"))
+    (audit,) = audit_paths([Path("-")])
+    (row,) = audit.rows
+    assert row.grade == "CONSISTENT"
+    expected = stats.ttest_ind_from_stats(57.08, 0.10, 10, 57.03, 0.15, 10, equal_var=False)
+    assert row.p_welch == pytest.approx(expected.pvalue)
+    assert audit.source == "standard input"

@@ -1,0 +1,94 @@
+"""What a cell of a printed table says: a mean, its spread, stars, and what else is in brackets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from repro.audit.printed_words import Reading
+from repro.errors import ClaimError
+from repro.evidence.published import PrintedNumber
+
+_NUMBER = r"[-+\N{MINUS SIGN}]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
+_UNITS = (
+    r"ms|s|secs?\.?|seconds?|m|mins?\.?|minutes?|h|hrs?|hours?|d|days?|x|×|k|M|B|[MG]B|[MGT]?FLOPs"
+    r"|params?|epochs?|steps?|layers?"
+)
+"""What a number in brackets is of where it is not a spread: a time, a size; so is a sign."""
+
+_SIGN = r"[-+\N{MINUS SIGN}\N{UPWARDS ARROW}\N{DOWNWARDS ARROW}](?![-+/])"
+VALUE = re.compile(
+    rf"(?P<mean>{_NUMBER}) ?%?(?: ?(?:±|\+/-|\+-) ?(?P<spread>{_NUMBER}) ?%?"
+    rf"(?: ?\((?P<after>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS}))\))?"
+    rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
+    rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
+    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}) ?(?P<high>{_NUMBER})[\])])?",
+    re.IGNORECASE,
+)
+TWO = re.compile(rf"{_NUMBER} ?/ ?{_NUMBER}")
+"""Two numbers in one cell, of which neither can be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedValue:
+    """A mean with its spread, the stars behind it, and whether it is bold.
+
+    ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
+    """
+
+    mean: PrintedNumber
+    spread: PrintedNumber | None = None
+    stars: str = ""
+    bold: bool = False
+    reading: Reading | None = None
+    percent: bool = False
+
+
+def bare(text: str) -> tuple[str, bool, str]:
+    """A text without bold marks, footnotes and stars; whether it was bold; its stars."""
+    bold = text.startswith(("**", "__"))
+    if bold:
+        text = text[2:].replace(text[:2], "", 1)
+    text = re.sub("[†‡§¶•∙●○◦]", "", text).replace(r"\*", "*")
+    stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
+    return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
+
+
+def is_number(text: str) -> bool:
+    return bool(VALUE.fullmatch(text) or TWO.fullmatch(text))
+
+
+def has_spread(text: str) -> bool:
+    found = VALUE.fullmatch(text)
+    if found is None:
+        return re.search(r"±|\+/-|\+-|[(\[]", text) is not None
+    return any(found[each] for each in ("spread", "inside", "low"))
+
+
+def number_of(text: str) -> PrintedNumber:
+    number = PrintedNumber.read(text.lstrip("+"))
+    if 0 < abs(number.value) < 1e-100:
+        raise ClaimError(f"{text!r} is smaller than any mean that is printed")
+    return number
+
+
+def spread_of(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]:
+    """The spread of a mean: half of an interval that is printed with both its ends."""
+    if found["low"]:
+        mean, low, high = (number_of(found[each]) for each in ("mean", "low", "high"))
+        if not low.value <= mean.value <= high.value:
+            raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
+        half = (high.value - low.value) / 2
+        return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half)), "ci95"
+    text = found["spread"] or found["inside"]
+    if text is None:
+        return None, None
+    if found["inside"] and text.isdecimal() and "." in found["mean"]:
+        raise ClaimError(
+            f"{found[0]!r} may mean ±{text}, or {text} units of the last digit",
+            advice="write it as 93.4±0.2",
+        )
+    spread = number_of(text)
+    if spread.value < 0:
+        raise ClaimError(f"a deviation is not negative, and {text} is")
+    return spread, None

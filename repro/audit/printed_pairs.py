@@ -1,0 +1,206 @@
+"""A table as it is printed -> the pairs of values that it compares.
+
+Each method against the baseline where the user, a note or the p-values name one; else the best
+against every other, or all pairs where nothing says which way is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TypeAlias
+
+from repro.audit.as_printed import AsPrinted, Method
+from repro.audit.comparison import PrintedArm, PrintedComparison
+from repro.audit.grading import READINGS
+from repro.audit.printed_cells import PrintedValue
+from repro.audit.printed_words import Better, Reading, Side, metrics_in
+from repro.errors import Place
+from repro.evidence.published import PrintedNumber, Rounding
+from repro.files import fatal
+
+ALPHA = 0.05
+HALF = "half the length of 95 % intervals"
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the user says of a table that the table itself does not."""
+
+    n: int | None = None
+    plus_minus: Reading | None = None
+    baseline: str | None = None
+    better: Better | None = None
+    methods: Side | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
+
+    id: str
+    names: tuple[str, str]
+    a: tuple[PrintedValue, int | None]
+    b: tuple[PrintedValue, int | None]
+    p: PrintedNumber | None
+    shown: bool = True
+
+    def comparison(self, reading: Reading, n: int | None, rounding: Rounding) -> PrintedComparison:
+        """The comparison with deviations and sizes as one reading has them."""
+        a, b = (arm_of(value, size or n, reading, rounding) for value, size in (self.a, self.b))
+        return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA)
+
+    @property
+    def open_reading(self) -> bool:
+        """Whether ± of either value may be one thing or another."""
+        return any(
+            value.spread is not None and value.reading is None for value, _ in (self.a, self.b)
+        )
+
+    @property
+    def missing(self) -> list[str]:
+        """The names of the values that no spread is printed with."""
+        both = zip(self.names, (self.a, self.b), strict=True)
+        return [name for name, (value, _) in both if value.spread is None]
+
+    @property
+    def complete(self) -> bool:
+        """Whether both values have a spread, and neither is that of one run."""
+        return all(value.spread is not None and n != 1 for value, n in (self.a, self.b))
+
+
+def arm_of(value: PrintedValue, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
+    mean, spread = value.mean.under(rounding), value.spread
+    if n is None or n < 2 or spread is None:
+        return PrintedArm(mean, None, None)
+    spread = spread.under(rounding)
+    meant = value.reading or reading
+    if meant != "sd":
+        by = (READINGS["standard errors"] if meant == "se" else READINGS[HALF])(n)
+        spread = replace(spread, value=spread.value * by, half=spread.half * by)
+    return PrintedArm(mean, spread, n)
+
+
+def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[ComparedPair]:
+    """The pairs of each column, or row, and whether the table makes their comparison."""
+    for group, column, arms, ps in groups_of(printed, source):
+        default = decided.n or printed.n
+        known = {
+            name: (
+                replace(value, reading=value.reading or decided.plus_minus or printed.reading),
+                n or default,
+            )
+            for name, (value, n) in arms.items()
+        }
+        baseline = _baseline(known, ps, printed, source, decided)
+        if baseline is not None:
+            for name, arm in known.items():
+                if name != baseline:
+                    p = ps.get(name) or _by_stars(arm[0], printed.legend)
+                    both = (name, baseline)
+                    yield ComparedPair(_named(*both, group), both, arm, known[baseline], p)
+            continue
+        way = decided.better or printed.better.get(column)
+        ordered = list(known)
+        if way is not None:
+            sign = 1 if way == "higher" else -1
+            ordered.sort(key=lambda name: _rank(known[name][0], sign), reverse=True)
+        for a, b in combinations(ordered, 2):
+            stars = _by_stars(known[a][0], printed.legend) if len(known) == 2 else None
+            shown = way is None or a == ordered[0]
+            p = ps.get(a) or stars
+            yield ComparedPair(_named(a, b, group), (a, b), known[a], known[b], p, shown)
+
+
+def _rank(value: PrintedValue, sign: int) -> tuple[float, bool]:
+    """The better first; of equal means those with a spread, which can be judged."""
+    return sign * value.mean.value, value.spread is not None
+
+
+Arms: TypeAlias = Mapping[str, tuple[PrintedValue, int | None]]
+
+
+def groups_of(
+    printed: AsPrinted, source: str
+) -> Iterator[tuple[str, str, Arms, Mapping[str, PrintedNumber]]]:
+    """What is compared, within a column or a row: its name, whose direction, values and p."""
+    if printed.across:
+        _refuse_same_names(printed.methods, source)
+        for row in printed.methods:
+            p = {name: row.p for name in printed.columns[:1] if row.p is not None}
+            for names in of_one_metric(list(row.values)):
+                arms = {name: (row.values[name], row.n) for name in names}
+                yield row.name, row.name, arms, p
+        return
+    names = [row.name for row in printed.methods]
+    parts = dict.fromkeys(row.section for row in printed.methods)
+    for part in parts if len(set(names)) < len(names) else [None]:
+        methods = [row for row in printed.methods if part in (None, row.section)]
+        _refuse_same_names(methods, source)
+        ps = {row.name: row.p for row in methods if row.p is not None}
+        for name in printed.columns:
+            arms = {row.name: (row.values[name], row.n) for row in methods if name in row.values}
+            yield (
+                f"{part}, {name}" if part else name,
+                name,
+                arms,
+                ps if name == printed.p_of else {},
+            )
+
+
+def of_one_metric(names: Sequence[str]) -> list[list[str]]:
+    """The columns that may be compared: by their metrics, where each name tells of one.
+
+    A method may be called after a metric, such as ScoreSDE; then the other names tell of none.
+    """
+    metrics = [metrics_in(name) for name in names]
+    if not all(metrics):
+        return [[*names]]
+    groups: dict[frozenset[str], list[str]] = {}
+    for name, found in zip(names, metrics, strict=True):
+        groups.setdefault(found, []).append(name)
+    return list(groups.values())
+
+
+def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
+    names = [row.name for row in methods]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        mistake = f"two rows are called {twice[:50]!r}"
+        raise fatal(Place(source), mistake, "a name per method", "rename or leave out one of them")
+
+
+def _named(a: str, b: str, group: str) -> str:
+    return f"{a} vs {b}" + (f", {group}" if group != "value" else "")
+
+
+def _baseline(
+    arms: Arms,
+    ps: Mapping[str, PrintedNumber],
+    printed: AsPrinted,
+    source: str,
+    decided: Decided,
+) -> str | None:
+    """The method that all others are compared with, if the user or the p-values name one."""
+    if decided.baseline is not None:
+        found = [name for name in arms if name.lower() == decided.baseline.lower()]
+        if not found:
+            expected = ", ".join(list(arms)[:10])
+            mistake = f"no method is called {decided.baseline[:50]!r}"
+            raise fatal(Place(source), mistake, expected, "give --baseline one of these names")
+        return found[0]
+    starred = bool(printed.legend) and any(value.stars for value, _ in arms.values())
+    if printed.compared_with in arms and (ps or starred):
+        return printed.compared_with
+    if printed.across or not ps:
+        return None
+    without = [name for name in arms if name not in ps]
+    if len(without) != 1:
+        mistake = "a p per method, and nothing says which method it compares with"
+        advice = "name that method: --baseline NAME"
+        raise fatal(Place(source), mistake, "one method without a p", advice)
+    return without[0]
+
+
+def _by_stars(value: PrintedValue, legend: Mapping[str, PrintedNumber]) -> PrintedNumber | None:
+    return legend.get(value.stars) if value.stars else None

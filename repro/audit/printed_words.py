@@ -1,0 +1,255 @@
+"""What the words of a printed table say: which names are data sets, metrics or methods, and n.
+
+Whether its methods are the rows or the columns follows from these; where nothing tells, nothing is
+guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Reading: TypeAlias = Literal["sd", "se", "ci95"]
+Better: TypeAlias = Literal["lower", "higher"]
+Side: TypeAlias = Literal["rows", "columns"]
+
+_SAYS: Mapping[Reading, re.Pattern[str]] = {
+    "sd": re.compile(r"\b(?:s\.?d\.?|std\.?(?! ?err)|stdev|standard deviations?)(?![a-z])"),
+    "se": re.compile(r"\b(?:s\.?e\.?m?|std\.? ?err(?:or)?|standard errors?)(?![a-z])"),
+    "ci95": re.compile(r"95 ?% ?(?:ci|confidence|c\.i\.)|ci ?95|confidence intervals?"),
+}
+_COUNTS = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "twelve": 12,
+    "fifteen": 15,
+    "sixteen": 16,
+    "twenty": 20,
+    "thirty": 30,
+    "fifty": 50,
+    "a hundred": 100,
+    "one hundred": 100,
+}
+_COUNT = rf"(\d{{1,6}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+_REPEATED = (
+    r"(?:runs|seeds|trials|repeats|repetitions|initiali[sz]ations|replicates|replications|restarts)"
+)
+_RUNS = re.compile(
+    rf"\bn ?= ?{_COUNT}\b|\b(?:over|of|across|with|from|for|using) (?:the )?{_COUNT} "
+    rf"(?:[a-z-]+ ){{0,3}}{_REPEATED}\b|\b(?:repeated|run) {_COUNT} times\b"
+)
+_LOWER = re.compile(
+    r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
+    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
+)
+_HIGHER = re.compile(
+    r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
+    r"|precision|recall|\br2\b|success|top-?[15]|higher is better"
+)
+_LIKELIHOOD = re.compile(r"\bll\b|likelihood")
+
+_TASKS = re.compile(
+    r"(?:data ?sets?|dnns?|backbones?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
+    r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
+    r"(?: ?\([^()]*\))?"
+)
+_METHODS_HEAD = re.compile(
+    r"(?:methods?|algorithms?|approach(?:es)?|optimi[sz]ers?|agents?|arms?|systems?|models?"
+    r"|baselines?|estimators?|classifiers?|learners?|variants?)(?: ?\([^()]*\))?"
+)
+"""What heads the first column: where these do, methods are the columns, or the rows."""
+
+_DATA = (
+    r"(?:(?:fashion|colou?red|rotated|permuted|split|sequential|tiny|mini|tiered|noisy|full|down"
+    r"sampled)[- ]?|[ek])?(?:imagenet|mnist|cifar)|svhn|stl-?10|coco|ms ?coco|(?:pascal )?voc"
+    r"|cityscapes|ade20k|kitti|celeba|lsun|lfw|caltech|cub(?:-?200)?|food-?101|sun397|dtd|eurosat"
+    r"|vtab|objectnet|inaturalist|places365|omniglot|oxford|(?:oxford-iiit )?pets|flowers"
+    r"|stanford cars|fgvc|pacs|vlcs|office-?home|terra ?inc\w*|domainnet|nyu ?v2|librispeech"
+    r"|mnli|qqp|qnli|sst|cola|sts-?b|mrpc|rte|wnli|boolq|copa|multirc|squad|glue|superglue|snli"
+    r"|mmlu|hellaswag|piqa|winogrande|truthfulqa|gsm8k|humaneval|mbpp|bbh|lambada|triviaqa|arc-[ec]"
+    r"|wmt|iwslt|multi30k|wikitext|ptb|penn treebank|enwik8|text8|lm1b|conll|imdb|yelp|ag ?news"
+    r"|dbpedia|20 ?news\w*|trec|xsum|cnn/?dm|gigaword|cora|citeseer|pubmed|nell|reddit|ppi"
+    r"|ogb[nlg]-\w+|coauthor|amazon(?: computers?| photos?)|chameleon|squirrel|mutag|proteins|nci1"
+    r"|collab|enzymes|zinc|qm9|md17|hopper|walker(?:2d)?|half-?cheetah|ant|humanoid|swimmer|reacher"
+    r"|inverted ?(?:double ?)?pendulum|pendulum|cart-?pole|acrobot|mountain ?car|lunar ?lander"
+    r"|bipedal ?walker|breakout|pong|seaquest|q\*?bert|space ?invaders|beam ?rider|enduro|freeway"
+    r"|montezuma\w*|asterix|alien|amidar|boston(?: housing)?|concrete|kin8nm|naval|yacht|iris"
+)
+_STARTS = re.compile(
+    rf"(?:{_DATA})(?![a-z])(?![- ]?(?:pre-?train|init|weights|features))", re.IGNORECASE
+)
+_HAS = re.compile(rf"(?<![\w(\[/+-])(?:{_DATA})(?![a-z])", re.IGNORECASE)
+_OURS = re.compile(r"\bours\b|\bthis (?:work|paper)\b|\bproposed\b", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"\bours?\b|\bthis (?:work|paper)\b|\bproposed\b|\bet al\b|\[\d{1,3}\]|\bbaseline\b"
+    r"|\([^()]*\b(?:19|20)\d\d[a-z]?\)|^\+ ?[a-z]|^w/o?\b|^without\b",
+    re.IGNORECASE,
+)
+"""Words that only methods are signed with: ours, a citation, a part that is added or left out."""
+
+_METHOD = re.compile(
+    r"\b(?:sgd|adamw?|rmsprop|momentum|resnet|vgg|densenet|efficientnet|vit|bit|bert|roberta|gpt"
+    r"|llama|t5|transformer|lstm|gru|mlp|cnn|gnn|gcn|gat|graphsage|svm|k-?nn|xgboost|random forest"
+    r"|ppo|sac|td3|ddpg|trpo|dqn|a[23]c|maml|erm|dropout|ensembles?)\b",
+    re.IGNORECASE,
+)
+ACCURACY_KNOWN = re.compile(
+    r"(?:imagenet|[\w ]*mnist|cifar|svhn|cora|citeseer|pubmed|nell)(?![a-z])"
+)
+"""Data sets whose numbers above one half are accuracies as good as always."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the methods of a table are, and what it was guessed by, empty where the table says it.
+
+    ``side`` is ``None`` where nothing tells.
+    """
+
+    side: Side | None
+    guessed_by: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Which was taken, and how to turn it; empty where the table says it."""
+        if not self.guessed_by or self.side is None:
+            return ""
+        other = OTHER[self.side]
+        return (
+            f"Methods are the {self.side}, guessed because {self.guessed_by}: --methods {other} "
+            "turns it."
+        )
+
+
+OTHER: Mapping[Side, Side] = {"rows": "columns", "columns": "rows"}
+
+
+def layout(
+    corner: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    bold: Sequence[Sequence[bool]],
+    *,
+    p_of_row: bool,
+    of_arms: bool,
+) -> Layout:
+    """Where methods are: by what heads the first column, by the names, by what is set in bold.
+
+    A known data set outweighs the word in the corner, which may be of the other names.
+    ``p_of_row`` is whether every row has a p, and ``of_arms`` whether there is a column of p or n.
+    """
+    said = _said(corner.lower())
+    by_data = _by_data(rows, columns, most_only=said is not None)
+    if by_data.side is not None and by_data.side != said and len(columns) > 1:
+        return by_data
+    if said is not None:
+        by_sign = _by_names(rows, columns, _SIGNED.search, "names a method")
+        if said == "columns":
+            by_sign = _by_names(rows, columns, _OURS.search, "names a method")
+        turned = said == "columns" or corner.lower().startswith("model")
+        return by_sign if turned and by_sign.side == OTHER[said] else Layout(said)
+    if len(columns) == 2 and p_of_row:
+        return Layout("columns")
+    if len(columns) == 1:
+        return Layout("columns" if all(map(_STARTS.match, rows)) else "rows")
+    for found in (
+        _by_names(rows, columns, _SIGNED.search, "names a method"),
+        _by_metrics(rows, columns),
+        _by_names(rows, columns, _METHOD.search, "names a method"),
+        Layout("rows" if of_arms else None),
+        _by_bold(bold),
+    ):
+        if found.side is not None:
+            return found
+    return Layout("rows", f"the first column is headed {corner[:40]!r}") if corner else Layout(None)
+
+
+def _said(corner: str) -> Side | None:
+    """What the first header says, if it is of one side: not `Method / Data set`."""
+    if _TASKS.fullmatch(corner):
+        return "columns"
+    return "rows" if _METHODS_HEAD.fullmatch(corner) else None
+
+
+def _by_data(rows: Sequence[str], columns: Sequence[str], *, most_only: bool) -> Layout:
+    """Known data sets on one side only, or on most of one side and few of the other."""
+    shares = {
+        "rows": [name for name in rows if _STARTS.match(name)],
+        "columns": [name for name in columns if _HAS.search(name)],
+    }
+    many = {"rows": len(rows), "columns": len(columns)}
+    for side, other in OTHER.items():
+        mine, theirs = shares[side], shares[other]
+        most = len(mine) * 2 >= many[side] and len(theirs) * 2 < many[other]
+        if mine and (most or not (theirs or most_only)):
+            return Layout(other, f"{mine[0][:40]!r} is a data set")
+    return Layout(None)
+
+
+def _by_names(
+    rows: Sequence[str], columns: Sequence[str], is_one: Callable[[str], object], why: str
+) -> Layout:
+    """Names of a sort on one side only."""
+    found: Mapping[Side, list[str]] = {
+        "rows": list(filter(is_one, rows)),
+        "columns": list(filter(is_one, columns)),
+    }
+    for side, other in OTHER.items():
+        if found[side] and not found[other]:
+            return Layout(side, f"{found[side][0][:40]!r} {why}")
+    return Layout(None)
+
+
+def _by_metrics(rows: Sequence[str], columns: Sequence[str]) -> Layout:
+    """Metrics all along one side: methods are the other."""
+    for side, names, others in (("columns", rows, columns), ("rows", columns, rows)):
+        if all(map(metrics_in, names)) and not any(map(metrics_in, others)):
+            return Layout(side, f"{names[0][:40]!r} is a metric")  # type: ignore[arg-type]
+    return Layout(None)
+
+
+def _by_bold(bold: Sequence[Sequence[bool]]) -> Layout:
+    """The best is bold in each row but not in each column, or the reverse."""
+    in_rows = all(any(row) for row in bold)
+    in_columns = all(any(column) for column in zip(*bold, strict=True))
+    if in_rows == in_columns:
+        return Layout(None)
+    side: Side = "columns" if in_rows else "rows"
+    return Layout(side, f"each {'row' if in_rows else 'column'} has a number in bold")
+
+
+def spread_told(said: str) -> Reading | None:
+    """What header and notes say that ± is, where they say one thing."""
+    found = [reading for reading, pattern in _SAYS.items() if pattern.search(said)]
+    return found[0] if len(found) == 1 else None
+
+
+def runs_told(said: str) -> int | None:
+    """How many runs the notes say a mean is of, where they name one number, in digits or words."""
+    found = {next(filter(None, each)) for each in _RUNS.findall(said)}
+    counts = {_COUNTS.get(text) or int(text) for text in found}
+    return (counts.pop() or None) if len(counts) == 1 else None
+
+
+def way(text: str) -> Better | None:
+    """Which way is better by a name or a caption, if it tells of one way."""
+    said = re.sub("(?:standard|std) errors?", "", text.lower())
+    lower, higher = (bool(each.search(said)) for each in (_LOWER, _HIGHER))
+    if lower == higher:
+        return None
+    return "lower" if lower else "higher"
+
+
+def metrics_in(name: str) -> frozenset[str]:
+    """The metrics that the name of a column tells of."""
+    found = (each.findall(name.lower()) for each in (_LOWER, _HIGHER, _LIKELIHOOD))
+    return frozenset(word for words in found for word in words)

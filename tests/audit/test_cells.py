@@ -1,0 +1,172 @@
+"""What single cells of a printed table say: brackets, thousands, words, and one message a kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from repro.errors import SpecError
+from tests.audit.test_as_printed import audited, welch
+
+GCN = r"""
+\begin{tabular}{lccc} \toprule
+\textbf{Method} & \textbf{Citeseer} & \textbf{Cora} & \textbf{NELL} \\ \midrule
+Planetoid* & $64.7$ (26s) & $75.7$ (13s) & $61.9$ (185s) \\
+GCN (this paper) & $\bf 70.3$ (7s) & $\bf 81.5$ (4s) & $\bf 66.0$ (48s) \\
+GCN (rand. splits) & $67.9\pm 0.5$ & $80.1 \pm 0.5$ & $58.4 \pm 1.7$ \\ \bottomrule
+\end{tabular}
+"""
+"""Kipf and Welling 2017, numbers of Table 2; the times are those of training."""
+
+
+def test_a_time_in_brackets_is_not_a_spread(tmp_path):
+    """The table is read; nothing holds by a number of seconds."""
+    rows, said = audited(tmp_path, GCN, "t.tex")
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    assert "no spread (±)" in " ".join([said, *(row.reason for row in rows.values())])
+    assert "What is in brackets, as in '64.7 (26s)', is not a spread." in said
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ["7s", "26 sec", "1.2h", "12M", "+0.4", "-0.4", "−0.4", "↑0.4", "+0.4%", "3x", "2.1 GB"],
+)
+def test_what_brackets_hold_beside_a_spread(tmp_path, inside):
+    """Times, sizes and signed changes are none; the other rows keep theirs."""
+    text = f"Method\tAcc\nA\t90.0 (0.5)\nB\t92.0 (0.6)\nC\t91.0 ({inside})\n"
+    rows, said = audited(tmp_path, text, plus_minus="sd", n=10)
+    assert "is not a spread" in said
+    assert rows["B vs A, Acc"].p_welch == pytest.approx(welch((92, 0.6, 10), (90, 0.5, 10)))
+    assert "no spread" in rows["B vs C, Acc"].reason
+
+
+def test_a_change_behind_a_spread_is_left_out(tmp_path):
+    """Mean and spread are read, and one and the same p is not printed as a range."""
+    text = "Method\tAcc\nA\t90.0 ± 0.5\nB\t92.0 ± 0.6 (+2.0)\nC\t90.0 ± 0.6 (7s)\n"
+    rows, said = audited(tmp_path, text, plus_minus="sd", n=10)
+    assert rows["B vs A, Acc"].p_welch == pytest.approx(welch((92, 0.6, 10), (90, 0.5, 10)))
+    assert "as in '92.0 ± 0.6 (+2.0)', is not a spread" in said
+    rows, _ = audited(tmp_path, "Method\tAcc\nA\t90 ± 9\nB\t90 ± 9\n")
+    assert "1 to 1" not in next(iter(rows.values())).reason
+
+
+@pytest.mark.parametrize("inside", ["±0.5", "+/-0.5", "+-0.5", "sd 0.5", "0.5", "0.5%"])
+def test_a_spread_in_brackets_stays_one(tmp_path, inside):
+    """Signs of a spread are not those of a change."""
+    text = f"Method\tAcc\nA\t90.0 ({inside})\nB\t92.0 (0.6)\n"
+    (row,) = audited(tmp_path, text, plus_minus="sd", n=10)[0].values()
+    assert row.p_welch == pytest.approx(welch((92, 0.6, 10), (90, 0.5, 10)))
+
+
+def test_a_braced_thousand_of_latex(tmp_path):
+    """`1{,}934` is 1934, and the mean is of that size."""
+    text = "Method & Return \\\\\nA & $1{,}934 \\pm 210$ \\\\\nB & $2{,}401 \\pm 190$ \\\\\n"
+    (row,) = audited(tmp_path, text, "t.tex", plus_minus="sd", n=10)[0].values()
+    assert row.p_welch == pytest.approx(welch((1934, 210, 10), (2401, 190, 10)))
+
+
+def test_a_braced_decimal_comma_of_latex(tmp_path):
+    """Where one such comma can be a decimal one only, all are."""
+    text = "Method & Acc \\\\\nA & $1{,}934 \\pm 0{,}21$ \\\\\nB & $2{,}401 \\pm 0{,}19$ \\\\\n"
+    (row,) = audited(tmp_path, text, "t.tex", plus_minus="sd", n=10)[0].values()
+    assert row.p_welch == pytest.approx(welch((1.934, 0.21, 10), (2.401, 0.19, 10)))
+
+
+def test_latex_in_a_table_of_another_form(tmp_path):
+    """Dollars, bold and a star as a PDF has it, in Markdown; p of Welch keeps the bound."""
+    text = "| Method | Acc |\n|---|---|\n| A | $93.1 \\pm 0.2$ |\n"
+    text += "| B | $\\mathbf{94.1} \\pm 0.3^{*}$ |\n\nstd over 5 runs; ∗ p < 0.05 versus A\n"
+    rows, _ = audited(tmp_path, text)
+    row = rows["B vs A, Acc"]
+    assert (row.p_printed, row.answer) == ("<0.05", "holds")
+    assert row.p_welch == pytest.approx(welch((94.1, 0.3, 5), (93.1, 0.2, 5)))
+
+
+@pytest.mark.parametrize("mark", ["•", "◦", " ○", "†"])
+def test_a_mark_behind_a_number_is_not_part_of_it(tmp_path, mark):
+    """As tables of many data sets mark wins and losses."""
+    text = f"Method\tAcc\nA\t90.0 ± 0.5{mark}\nB\t92.0 ± 0.6\n"
+    (row,) = audited(tmp_path, text, plus_minus="sd", n=10)[0].values()
+    assert row.p_welch == pytest.approx(welch((92, 0.6, 10), (90, 0.5, 10)))
+
+
+def test_mistakes_of_one_kind_are_one_message(tmp_path):
+    """Its places are named, three of them; another kind has its message."""
+    bad = "".join(f"M{at}\tabout {at}\t9{at}.0 ± 1\n" for at in range(8))
+    with pytest.raises(SpecError) as caught:
+        audited(tmp_path, f"Method\tAcc\tF1\n{bad}" + "A\t9{}.1\tx9\nB\t1.0(3)\t5(2)\n" + GOOD)
+    first, *rest = caught.value.problems
+    assert (first.place.line, first.place.column) == (2, 4)
+    assert "'about 0' is not a number with its spread; likewise 3:4, 4:4, 5:4 and " in first.what
+    assert len(rest) < 3
+
+
+BLEU = """\
+| Model | BLEU | Time |
+|---|---|---|
+| Base | 27.3 ± .2 | 1.1 ± .1 |
+| Mid | 27.4 ± .3 | 1.2 ± .1 |
+| Ours | 27.9±.3** | 1.3 ± .1 |
+
+Note: mean ± sd of 5 runs. {}
+"""
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "** p < .01 against Base",
+        "** p < .01 vs. the Base",
+        "** p < .01 compared with base.",
+        "** p < .01. Stars: significantly better than Base.",
+        "** p < .01, relative to Base, * p < .05, relative to Base",
+    ],
+)
+def test_a_note_names_what_stars_are_against(tmp_path, note):
+    """Every method against it in the column of stars, whose p by Welch keeps the bound."""
+    rows, said = audited(tmp_path, BLEU.format(note))
+    assert {name for name in rows if name.endswith("BLEU")} == {
+        "Ours vs Base, BLEU",
+        "Mid vs Base, BLEU",
+    }
+    row = rows["Ours vs Base, BLEU"]
+    assert (row.p_printed, row.answer) == ("<.01", "holds")
+    assert row.p_welch == pytest.approx(welch((27.9, 0.3, 5), (27.3, 0.2, 5)))
+    assert "against Base, as the table says" in said
+    assert "--baseline" not in said
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["** p < .01", "** p < .01 against Base and * p < .05 against Mid", "** p < .01 vs Other"],
+)
+def test_a_note_that_names_no_one_method(tmp_path, note):
+    """The option is asked for."""
+    rows, said = audited(tmp_path, BLEU.format(note))
+    assert all(row.p_printed is None for row in rows.values())
+    assert "Nothing says which method stars compare with" in said
+
+
+def test_the_header_of_p_names_its_baseline(tmp_path):
+    """Where more than one method has no p."""
+    text = "Method\tAcc\tp (vs B)\nA\t90.0 ± 1.0\t-\nB\t91.0 ± 1.0\t-\nC\t94.0 ± 1.0\t<.001\n"
+    rows, _ = audited(tmp_path, text, plus_minus="sd", n=10)
+    assert rows["C vs B, Acc"].answer == "holds"
+    assert "A vs B, Acc" in rows
+
+
+GOOD = "".join(f"G{at}\t9{at}.0 ± 1\t8{at}.0 ± 1\n" for at in range(10))
+
+
+def test_no_cell_has_two_messages(tmp_path):
+    """A comma that may be either and a text that is not a number are one mistake."""
+    with pytest.raises(SpecError) as caught:
+        audited(tmp_path, "Method\tAcc\nA\t1300 ± 5\nB\t1,234 or so\nC\t1200 ± 5\n")
+    assert len(caught.value.problems) == 1
+
+
+def test_words_among_numbers_are_left_unread(tmp_path):
+    """A run out of memory has no result; the others do."""
+    text = "Method\tAcc\nA\t90.0 ± 0.5\nB\t92.0 ± 0.6\nC\tOOM\n"
+    rows, said = audited(tmp_path, text, plus_minus="sd", n=10)
+    assert [*rows] == ["B vs A, Acc"]
+    assert "Left unread: 'OOM'" in said
