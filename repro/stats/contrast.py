@@ -283,8 +283,15 @@ def trimmed(values: Array, trim: float) -> tuple[Array, Array, int]:
     cut = int(trim * n)
     kept = n - 2 * cut
     core = ordered[..., cut : n - cut]
-    spread = np.clip(ordered, core[..., :1], core[..., -1:]).std(axis=-1, ddof=1)
-    return core.mean(axis=-1), spread * math.sqrt((n - 1) / (kept * (kept - 1))), kept
+    held = np.clip(ordered, core[..., :1], core[..., -1:])
+    squares = _sum((held - (_sum(held) / n)[..., None]) ** 2)
+    spread = np.sqrt(squares / (n - 1))
+    return _sum(core) / kept, spread * math.sqrt((n - 1) / (kept * (kept - 1))), kept
+
+
+def _sum(values: Array) -> Array:
+    """Sums over the last axis that do not depend on the order of the values, but for a last bit."""
+    return np.asarray(values.sum(axis=-1, dtype=np.longdouble).astype(np.float64))
 
 
 def paired_contrast(

@@ -25,7 +25,7 @@ from repro.stats.contrast import (
     mean_difference,
     paired_contrast,
     relative_difference,
-    scaled_contrast,
+    satterthwaite,
     student_contrast,
     trimmed,
     welch_contrast,
@@ -121,8 +121,12 @@ def yuen(
             "any difference certain",
             advice="use ratio, separation or bound",
         )
-    first, second = (trimmed(np.array(arm.values), trim) for arm in arms)
-    contrast = Contrast(*map(float, scaled_contrast(first, second, 1.0)))
+    (mean_a, error_a, n_a), (mean_b, error_b, n_b) = (
+        trimmed(np.array(arm.values), trim) for arm in arms
+    )
+    errors = float(error_a), float(error_b)
+    df = satterthwaite(errors, (n_a, n_b))
+    contrast = Contrast(float(mean_a - mean_b), math.hypot(*errors), df)
     return _mean_test("yuen", contrast, (a, b), alternative, alpha)
 
 
