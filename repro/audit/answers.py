@@ -20,7 +20,7 @@ from repro.audit.comparison import (
     PrintedComparison,
     rows_of,
 )
-from repro.audit.findings import NAMED, YES, answer_of, p_from, p_is, p_text
+from repro.audit.findings import NAMED, YES, answer_of, p_from, p_is, p_text, span_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span, Variant
 from repro.audit.printed_pairs import (
@@ -204,10 +204,19 @@ def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]
         answer, reason = _cannot(pair)
     elif pair.p is not None and len(found) == 1:
         answer, reason = answer_of(row)
+        (only,) = found.values()
+        if answer == "holds" and _is_open(pair.p, only.span):
+            answer, reason = "cannot say", f"rounding allows p from {span_text(only.span)}"
     else:
         answer, reason = _answer(pair, found)
     tried = {f"p_{reading}_n_{n}": each.p for (reading, n), each in found.items() if len(found) > 1}
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
+
+
+def _is_open(printed: PrintedNumber, span: Span) -> bool:
+    """Whether rounding allows p on both sides of a bound that is printed."""
+    beyond = {"<": span[1] >= printed.value, ">": span[0] <= printed.value}
+    return beyond.get(printed.relation, False)
 
 
 def _cannot(pair: ComparedPair) -> tuple[Answer, str]:

@@ -26,6 +26,8 @@ from repro.audit.printed_words import (
     Layout,
     Reading,
     Side,
+    data_column,
+    is_of_no_method,
     layout,
     runs_told,
     spread_told,
@@ -79,6 +81,7 @@ class AsPrinted:
     better: Mapping[str, Better]
     legend: Mapping[str, PrintedNumber]
     across: bool
+    sectioned: bool
     p_of: str
     unread: tuple[str, ...]
     guessed: tuple[str, ...] = ()
@@ -94,11 +97,17 @@ def read_as_printed(
     A row without any number of results, as of parameters (`2.5k`), is left unread. ``baseline`` is
     the name of a method, which tells where methods are.
     """
+    table, sectioned = _by_data_set(table)
     names, body = _header(table)
     unread = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
     body = [row for row in body if not _is_of_other_things(row)]
     roles = _roles(table, names, body)
+    roles = [
+        "unread" if role == "value" and is_of_no_method(name) else role
+        for role, name in zip(roles, names, strict=True)
+    ]
     found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
+    found = Layout("rows") if sectioned else found
     side = _sure(found, table)
     reader = _Reader(table, names, roles, side)
     rows = list(reader.methods(body))
@@ -116,6 +125,7 @@ def read_as_printed(
         better=better,
         legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
         across=side == "columns",
+        sectioned=sectioned,
         p_of=reader.p_of(),
         unread=tuple(dict.fromkeys([*unread, *reader.unread])),
         guessed=tuple(filter(None, [found.sentence, reader.bracketed])),
@@ -125,6 +135,25 @@ def read_as_printed(
             [*table.notes, *(names[at] for at in reader.at("p"))],
         ),
     )
+
+
+def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
+    """The rows below a line for each data set, where one column names these and one the methods."""
+    head, *body = table.rows
+    at = data_column(*(bare(cell.text)[0] for cell in head[:2])) if len(head) > 2 else None
+    if at is None or any(_is_result(row[1]) for row in body):
+        return table, False
+    sections: dict[str, list[tuple[Cell, ...]]] = {}
+    name = ""
+    for row in body:
+        name = row[at].text or name
+        sections.setdefault(name, []).append((*row[:at], *row[at + 1 :]))
+    rows = [(*head[:at], *head[at + 1 :])]
+    for name, lines in sections.items():
+        first, *others = lines[0]
+        rows.append((replace(first, text=name), *(replace(each, text="") for each in others)))
+        rows += lines
+    return replace(table, rows=tuple(rows)), True
 
 
 def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
@@ -145,6 +174,8 @@ def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) 
 def _is_of_other_things(row: Sequence[Cell]) -> bool:
     """Whether none of a row's several cells is a number of results: `2.5k`, or a header again."""
     texts = [bare(cell.text)[0] for cell in row[1:] if not cell.empty]
+    if texts and is_of_no_method(bare(row[0].text)[0]):
+        return True
     return len(texts) > 1 and not _is_group(row) and not any(map(is_number, texts))
 
 

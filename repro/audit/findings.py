@@ -306,9 +306,11 @@ def _printed_at_alpha(row: AuditRow) -> Iterator[str]:
 
 
 def _multiplicity(row: AuditRow, family: Adjusted) -> Iterator[str]:
-    alpha = row.comparison.alpha
+    alpha, p = row.comparison.alpha, row.comparison.p
     if family.p is None or family.holm is None or family.bh is None:
         return
+    if p is not None and p.relation != "=":
+        return  # a bound is not the p that is corrected
     if family.p <= alpha < family.holm:
         after = "and after" if family.bh > alpha else "but still significant after"
         yield (

@@ -259,8 +259,10 @@ _PLAIN = (
                 r"|makecell|scriptsize|footnotesize|tiny|small)\s*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:cite[pt]?|citep|label|ref|vspace|color|cellcolor|rowcolor)\s*"
                 r"(?:\[[^\]]*\])?\{[^{}]*\}"), ""),
+    (re.compile(r"(?<=[0-9.])(?<!10)\^(?:\{[\w,]{1,5}\}|\w)(?![\w.])"), ""),
+    (re.compile(r"(?<=[0-9])_(?:\{([0-9.]+)\}|([0-9.]+))"), r"_\1\2"),
     (re.compile(r"[_^]\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"(?<![\\\w])\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"(?<![\\\w])\{([^{}]*)\}|(?<=[0-9])\{([ (]*(?:±|\\pm)[^{}]*)\}"), r"\1\2"),
 )  # fmt: skip
 _SIGNS = (
     (re.compile(r"\\pm(?![a-zA-Z])"), "±"),

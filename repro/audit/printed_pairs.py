@@ -108,7 +108,8 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             ordered.sort(key=lambda name: _rank(known[name][0], sign), reverse=True)
         for a, b in combinations(ordered, 2):
             stars = _by_stars(known[a][0], printed.legend) if len(known) == 2 else None
-            shown = way is None or a == ordered[0]
+            best = next((name for name in ordered if known[name][0].spread), ordered[0])
+            shown = way is None or best in (a, b)
             p = ps.get(a) or stars
             yield ComparedPair(_named(a, b, group), (a, b), known[a], known[b], p, shown)
 
@@ -135,7 +136,7 @@ def groups_of(
         return
     names = [row.name for row in printed.methods]
     parts = dict.fromkeys(row.section for row in printed.methods)
-    for part in parts if len(set(names)) < len(names) else [None]:
+    for part in parts if printed.sectioned or len(set(names)) < len(names) else [None]:
         methods = [row for row in printed.methods if part in (None, row.section)]
         _refuse_same_names(methods, source)
         ps = {row.name: row.p for row in methods if row.p is not None}

@@ -41,11 +41,13 @@ _COUNTS = {
 }
 _COUNT = rf"(\d{{1,6}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
 _REPEATED = (
-    r"(?:runs|seeds|trials|repeats|repetitions|initiali[sz]ations|replicates|replications|restarts)"
+    r"(?:runs|seeds|splits|trials|repeats|repetitions|initiali[sz]ations|replicates"
+    r"|replications|restarts)"
 )
 _RUNS = re.compile(
     rf"\bn ?= ?{_COUNT}\b|\b(?:over|of|across|with|from|for|using) (?:the )?{_COUNT} "
     rf"(?:[a-z-]+ ){{0,3}}{_REPEATED}\b|\b(?:repeated|run) {_COUNT} times\b"
+    rf"|(?:^|[.,;:(±] ?){_COUNT} (?:random )?{_REPEATED}\b"
 )
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
@@ -53,12 +55,12 @@ _LOWER = re.compile(
 )
 _HIGHER = re.compile(
     r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
-    r"|precision|recall|\br2\b|success|top-?[15]|higher is better"
+    r"|precision|recall|\br2\b|\bap\b|miou|\bchrf\b|success|top-?[15]|higher is better"
 )
 _LIKELIHOOD = re.compile(r"\bll\b|likelihood")
 
 _TASKS = re.compile(
-    r"(?:data ?sets?|dnns?|backbones?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
+    r"(?:data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
     r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
     r"(?: ?\([^()]*\))?"
 )
@@ -88,6 +90,17 @@ _STARTS = re.compile(
     rf"(?:{_DATA})(?![a-z])(?![- ]?(?:pre-?train|init|weights|features))", re.IGNORECASE
 )
 _HAS = re.compile(rf"(?<![\w(\[/+-])(?:{_DATA})(?![a-z])", re.IGNORECASE)
+_REST = re.compile(
+    r"(?:[-\s_/,]*(?:v?\d[\w.]*|[a-z]{1,2}|real|test|val\w*|dev|train\w*|top|acc\w*|iiit|pets|flowers"
+    r"|cars|tasks|\([^()]*\)|\[[^\[\]]*\]|[\N{UPWARDS ARROW}\N{DOWNWARDS ARROW}%&]))*",
+    re.IGNORECASE,
+)
+"""What may follow the name of a data set that is not part of the name of a method."""
+_SPLIT = re.compile(
+    r"(?:train(?:ing)?|val(?:id(?:ation)?)?|dev|test)(?: (?:set|split|acc\w*|err\w*|loss))?"
+    r"|\d+[- ]?shots?|(?:un)?seen|time|makespan|params?"
+)
+"""Columns that hold results of one method, with metrics."""
 _OURS = re.compile(r"\bours\b|\bthis (?:work|paper)\b|\bproposed\b", re.IGNORECASE)
 _SIGNED = re.compile(
     r"\bours?\b|\bthis (?:work|paper)\b|\bproposed\b|\bet al\b|\[\d{1,3}\]|\bbaseline\b"
@@ -106,6 +119,24 @@ ACCURACY_KNOWN = re.compile(
     r"(?:imagenet|[\w ]*mnist|cifar|svhn|cora|citeseer|pubmed|nell)(?![a-z])"
 )
 """Data sets whose numbers above one half are accuracies as good as always."""
+
+
+_NO_METHOD = re.compile(
+    r"(?:\N{GREEK SMALL LETTER DELTA}|\N{INCREMENT}|delta|diff(?:erence)?|gains?|p[- ]values?"
+    r"|(?:rel(?:ative|\.)? )?improvements?|#.*|(?:no|num(?:ber)?)\.? of .*)"
+    r"(?: ?\([^()]*\)| ?%)?"
+)
+
+
+def is_of_no_method(name: str) -> bool:
+    """Whether a row or column holds gains, p-values or counts, and not results of a method."""
+    return _NO_METHOD.fullmatch(name.lower().strip()) is not None
+
+
+def data_column(first: str, second: str) -> int | None:
+    """Which of two columns of names is that of data sets, where the other is that of methods."""
+    sides = [_said(name.lower()) for name in (first, second)]
+    return sides.index("columns") if set(sides) == {"rows", "columns"} else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +183,11 @@ def layout(
     if by_data.side is not None and by_data.side != said and len(columns) > 1:
         return by_data
     if said is not None:
-        by_sign = _by_names(rows, columns, _SIGNED.search, "names a method")
-        if said == "columns":
-            by_sign = _by_names(rows, columns, _OURS.search, "names a method")
-        turned = said == "columns" or corner.lower().startswith("model")
-        return by_sign if turned and by_sign.side == OTHER[said] else Layout(said)
+        return _as_headed(said, corner, rows, columns)
     if len(columns) == 2 and p_of_row:
         return Layout("columns")
     if len(columns) == 1:
-        return Layout("columns" if all(map(_STARTS.match, rows)) else "rows")
+        return Layout("columns" if all(map(_is_data, rows)) else "rows")
     for found in (
         _by_names(rows, columns, _SIGNED.search, "names a method"),
         _by_metrics(rows, columns),
@@ -173,6 +200,31 @@ def layout(
     return Layout("rows", f"the first column is headed {corner[:40]!r}") if corner else Layout(None)
 
 
+def _as_headed(said: Side, corner: str, rows: Sequence[str], columns: Sequence[str]) -> Layout:
+    """The side that the first header says, if the names of the other do not say otherwise."""
+    if said == "rows":
+        by_sign = _by_names(rows, columns, _SIGNED.search, "names a method")
+        turned = corner.lower().startswith("model") and by_sign.side == "columns"
+        return by_sign if turned else Layout(said)
+    for is_one in (_OURS.search, _METHOD.search):
+        by_name = _by_names(rows, columns, is_one, "names a method")
+        if by_name.side is not None:
+            return by_name if by_name.side == "rows" else Layout(said)
+    sure = re.match(r"data|task|env|bench|metric|measure|test|corp|problem", corner.lower())
+    return Layout(said, "" if sure else f"the first column is headed {corner[:40]!r}")
+
+
+def _is_data(name: str) -> bool:
+    """Whether a name is that of a known data set, and not of a method that is called after one."""
+    found = _STARTS.match(name)
+    return found is not None and _REST.fullmatch(name[found.end() :]) is not None
+
+
+def _is_measure(name: str) -> bool:
+    """Whether a name is that of a metric or of a split, whatever the method."""
+    return bool(metrics_in(name)) or _SPLIT.fullmatch(name.lower()) is not None
+
+
 def _said(corner: str) -> Side | None:
     """What the first header says, if it is of one side: not `Method / Data set`."""
     if _TASKS.fullmatch(corner):
@@ -183,13 +235,17 @@ def _said(corner: str) -> Side | None:
 def _by_data(rows: Sequence[str], columns: Sequence[str], *, most_only: bool) -> Layout:
     """Known data sets on one side only, or on most of one side and few of the other."""
     shares = {
-        "rows": [name for name in rows if _STARTS.match(name)],
+        "rows": [name for name in rows if _is_data(name)],
         "columns": [name for name in columns if _HAS.search(name)],
     }
     many = {"rows": len(rows), "columns": len(columns)}
     for side, other in OTHER.items():
         mine, theirs = shares[side], shares[other]
+        if all(map(_is_measure, rows if other == "rows" else columns)):
+            continue
         most = len(mine) * 2 >= many[side] and len(theirs) * 2 < many[other]
+        if most_only:
+            most = len(mine) == many[side] and not theirs
         if mine and (most or not (theirs or most_only)):
             return Layout(other, f"{mine[0][:40]!r} is a data set")
     return Layout(None)
@@ -212,7 +268,7 @@ def _by_names(
 def _by_metrics(rows: Sequence[str], columns: Sequence[str]) -> Layout:
     """Metrics all along one side: methods are the other."""
     for side, names, others in (("columns", rows, columns), ("rows", columns, rows)):
-        if all(map(metrics_in, names)) and not any(map(metrics_in, others)):
+        if all(map(_is_measure, names)) and not any(map(_is_measure, others)):
             return Layout(side, f"{names[0][:40]!r} is a metric")  # type: ignore[arg-type]
     return Layout(None)
 

@@ -104,7 +104,7 @@ def _of_rows(
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
     rows = [_row(path, arm, run, measure, seed, hints) for arm, run in zip(arms, runs, strict=True)]
-    _refuse_two_files(path, rows, runs)
+    _refuse_twice(path, rows, runs)
     results = FoundResults(path, _means(rows), measure, items=tuple(rows))
     counts = Counter(row.arm for row in rows)
     many = ", ".join(f"{arm} {number_of(count, 'row')}" for arm, count in counts.items())
@@ -117,16 +117,17 @@ def _of_rows(
     return results
 
 
-def _refuse_two_files(path: Path, rows: Sequence[ItemValue], runs: Sequence[FoundRun]) -> None:
-    """ClaimError for an item of one run in two files: of two tasks, it may be, or of two runs."""
-    files: dict[tuple[str, int, str], str] = {}
+def _refuse_twice(path: Path, rows: Sequence[ItemValue], runs: Sequence[FoundRun]) -> None:
+    """ClaimError for an item that one run has twice: of two tasks, it may be, or of two runs."""
+    places: dict[tuple[str, int, str], str] = {}
     for row, run in zip(rows, runs, strict=True):
-        file = run.place.partition(", ")[0]
-        other = files.setdefault((row.arm, row.seed, row.item), file)
-        if other != file:
-            mistake = f"item '{short(row.item)}' of {row.arm} is in two files: {other} and {file}"
-            advice = "name the field of the seed: --seed NAME, or give a folder with one task"
+        key = (row.arm, row.seed, row.item)
+        if (other := places.get(key)) is not None:
+            both = f"{other} and {run.place}"
+            mistake = f"item '{short(row.item)}' of {row.arm} appears twice: {both}"
+            advice = "name the field of the seed: --seed NAME, or give results of one task"
             raise refused(path, mistake, "each item once in each run", advice)
+        places[key] = run.place
 
 
 def _named_seed(runs: Sequence[FoundRun]) -> str:

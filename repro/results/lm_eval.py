@@ -53,6 +53,11 @@ class LmEval(Importer):
     def runs(self, root: Path, digests: FilesRead) -> Iterator[FoundRun]:
         """By path, and in each file task by task."""
         for path, said, empty in matching(root, self.path, self.seed):
+            if SAMPLES.fullmatch(path.name):
+                raise DataError(
+                    f"{path}: holds samples, an item per line\n  expected: a results_DATE.json\n"
+                    "  to do: compare the models item by item: --items doc_id"
+                )
             place = path.relative_to(root).as_posix()
             if empty:
                 asked = {key: self.where[key] for key in ("task",) if key in self.where}
@@ -93,8 +98,10 @@ class LmEval(Importer):
                 except ValueError as error:
                     raise DataError(f"{file}: cannot be read: {error}") from error
                 for line, record in enumerate(records, 1):
-                    row = numbers_in(record)
-                    yield FoundRun(f"{place}, line {line}", {**record, **of_file}, [row])
+                    fields, row = {**record, **of_file}, numbers_in(record)
+                    if (way := record.get("filter", "none")) != "none":
+                        fields["task"] = f"{fields['task']},{way}"
+                    yield FoundRun(f"{place}, line {line}", fields, [row])
 
 
 def _forms(names: Sequence[str]) -> tuple[Form, ...]:

@@ -379,7 +379,7 @@ def _submitted(path: Path, measure: str, values: Sequence[float]) -> Iterator[st
         return
     mean, places = math.fsum(values) / len(values), len(repr(given).partition(".")[2])
     if math.isfinite(mean) and round(mean, places) != given:
-        yield f"not the mean of these logs: {SUBMISSION} says {given!r}, and they {mean:.{places}f}"
+        yield f"the mean of these logs is {mean:.{places}f}, and {SUBMISSION} says {given!r}"
 
 
 def _some(names: Sequence[str]) -> str:
