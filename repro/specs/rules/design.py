@@ -221,7 +221,8 @@ def _enough_seeds(claim: ScaledClaim) -> Iterator[Problem]:
         mistake = f"{many} per arm {verb} not accepted for {', '.join(starved)}"
         expected = f"at least {least} seeds at alpha {alpha:g}"
         advice = "raise min, or make the expectation `role: context`"
-        if claim.seeds.min == 1:
+        over_tasks = any(kind_of(each).tasks(each) for _, each in claim.decisive())
+        if claim.seeds.min == 1 and not over_tasks:
             advice += "; a single run is held against others by kind `within`"
         yield claim.problem((*claim.steps("seeds"), "min"), mistake, expected, advice)
 
