@@ -165,3 +165,76 @@ def test_a_p_is_never_0(tmp_path):
         assert "p < " in row.reason
         assert "p = 0 " not in row.reason
         assert "p = 0)" not in row.reason
+
+
+def unordered(names):
+    """The compared pairs, whichever of two is named first."""
+    split = (name.partition(", ") for name in names)
+    return {(frozenset(pair.split(" vs ")), where) for pair, _, where in split}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (  # a domain is not a method, whatever heads the column
+            (
+                "| Domain | Art | Clipart |\n|---|---|---|\n| ERM | 61 ± 1 | 52 ± 1 |\n"
+                "| CORAL | 65 ± 1 | 54 ± 1 |\n"
+            ),
+            {"CORAL vs ERM, Art", "CORAL vs ERM, Clipart"},
+        ),
+        (  # nor is a split, and a method may be called after a data set
+            (
+                "| Method | Train acc | Test acc |\n|---|---|---|\n"
+                "| MNIST-CNN | 99 ± 1 | 98 ± 1 |\n"
+                "| ViT | 99.5 ± 1 | 97 ± 1 |\n"
+            ),
+            {"ViT vs MNIST-CNN, Train acc", "MNIST-CNN vs ViT, Test acc"},
+        ),
+        (
+            (
+                "| Method | RMSE |\n|---|---|\n| MC Dropout | 2.97 ± 0.19 |\n"
+                "| Concrete Dropout | 2.78 ± 0.16 |\n"
+            ),
+            {"Concrete Dropout vs MC Dropout, RMSE"},
+        ),
+        (  # training data may be what is compared
+            (
+                "| Training data | Accuracy | F1 |\n|---|---|---|\n| MNLI | 84 ± 0.2 | 83 ± 0.2 |\n"
+                "| MNLI + SNLI | 85 ± 0.2 | 84 ± 0.2 |\n"
+            ),
+            {"MNLI + SNLI vs MNLI, Accuracy", "MNLI + SNLI vs MNLI, F1"},
+        ),
+        (  # a gain, a p and a count are results of no method
+            (
+                "| Dataset | #classes | Baseline | Ours | Δ |\n|---|---|---|---|---|\n"
+                "| CIFAR-10 | 10 | 93.4 ± 0.2 | 94.1 ± 0.2 | +0.7 ± 0.3 |\n"
+            ),
+            {"Ours vs Baseline, CIFAR-10"},
+        ),
+        (
+            (
+                "| Method | RMSE |\n|---|---|\n| VI | 4.3 ± 0.3 |\n| PBP | 3.0 ± 0.2 |\n"
+                "| p-value | 0.001 |\n"
+            ),
+            {"PBP vs VI, RMSE"},
+        ),
+        (  # a column of data sets beside that of methods: compared within each
+            (
+                "| Dataset | Method | 1-shot | 5-shot |\n|---|---|---|---|\n"
+                "| mini | MAML | 48.7 ± 1.8 | 63.1 ± 0.9 |\n"
+                "| | ProtoNet | 49.4 ± 0.8 | 68.2 ± 0.7 |\n"
+                "| CUB | MAML | 55.9 ± 1.0 | 72.1 ± 0.8 |\n"
+                "| | ProtoNet | 51.3 ± 0.9 | 70.8 ± 0.7 |\n"
+            ),
+            {
+                *("ProtoNet vs MAML, mini, 1-shot", "ProtoNet vs MAML, mini, 5-shot"),
+                *("MAML vs ProtoNet, CUB, 1-shot", "MAML vs ProtoNet, CUB, 5-shot"),
+            },
+        ),
+    ],
+)
+def test_what_is_no_method_is_not_compared(tmp_path, text, names):
+    rows, _ = audited(tmp_path, text, plus_minus="sd", n=5)
+    compared = [name for name, row in rows.items() if row.kind == "comparison"]
+    assert unordered(compared) == unordered(names)
