@@ -20,7 +20,7 @@ from repro.audit.comparison import (
     PrintedComparison,
     rows_of,
 )
-from repro.audit.findings import NAMED, YES, answer_of, p_from, p_is, p_text, span_text
+from repro.audit.findings import NAMED, YES, answer_of, p_from, p_is, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span, Variant
 from repro.audit.printed_pairs import (
@@ -206,7 +206,7 @@ def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]
         answer, reason = answer_of(row)
         (only,) = found.values()
         if answer == "holds" and _is_open(pair.p, only.span):
-            answer, reason = "cannot say", f"rounding allows p from {span_text(only.span)}"
+            answer, reason = "cannot say", f"rounding allows {p_from(only.span)}"
     else:
         answer, reason = _answer(pair, found)
     tried = {f"p_{reading}_n_{n}": each.p for (reading, n), each in found.items() if len(found) > 1}

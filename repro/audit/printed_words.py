@@ -129,8 +129,12 @@ _NO_METHOD = re.compile(
 
 
 def is_of_no_method(name: str) -> bool:
-    """Whether a row or column holds gains, p-values or counts, and not results of a method."""
-    return _NO_METHOD.fullmatch(name.lower().strip()) is not None
+    """Whether a row or column holds gains, p-values or counts, and not results of a method.
+
+    A word in capitals is a method, as GAIN and DELTA are.
+    """
+    in_capitals = name.isascii() and name.isalpha() and name.isupper()
+    return not in_capitals and _NO_METHOD.fullmatch(name.lower().strip()) is not None
 
 
 def data_column(first: str, second: str) -> int | None:

@@ -32,7 +32,10 @@ def with_digits(claim: Claim, evidence: Evidence) -> Claim:
     them there are more, two of the scatter's own: 0.04 below 0.05 would be all that is seen of
     0.0423 and 0.0497. Without scatter over seeds that of all values counts.
     """
-    known = {each.measurement: kind_of(each).known_sd(each) for each in claim.expectations}
+    known: dict[str, float] = {}
+    for each in claim.expectations:
+        if sd := kind_of(each).known_sd(each):
+            known[each.measurement] = sd
     worded = {
         name: measurement.at_scatter(known.get(name) or _scatter(name, evidence))
         for name, measurement in claim.measurements.items()

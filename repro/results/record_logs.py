@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -273,15 +274,14 @@ def _measured(path: Path, logs: Sequence[Log], names: Sequence[str]) -> tuple[st
 
 
 def _refuse_joined(path: Path, logs: Sequence[Log], measure: str) -> None:
-    """ClaimError for a log with several runs: the last step, whose number it says, recurs."""
+    """ClaimError for a log with several runs: after its last step it begins again, and ends."""
     for log in logs:
-        ends = Counter(
-            stand.step for stand in log.values.get(measure, []) if stand.step == stand.total
-        )
-        ends.pop(None, 0)
-        if (runs := max(ends.values(), default=0)) > 1:
+        told = [stand for stand in log.values.get(measure, []) if stand.total is not None]
+        ended = [stand.step == stand.total for stand in told]
+        runs = sum(now and not before for before, now in pairwise([False, *ended]))
+        if runs > 1:
             folders = [f"{name} ({len(each)} logs)" for name, each in _below(path).items()]
-            mistake = f"{log.name} holds several runs: their last step comes {runs} times"
+            mistake = f"{log.name} holds several runs, one after the other"
             advice = f"name the folder of their logs: {', '.join(folders)}" if folders else ""
             advice = advice or "write a log per run, or leave this one out"
             raise refused(path, mistake, "a log per run", advice)

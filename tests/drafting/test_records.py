@@ -425,3 +425,19 @@ def test_a_submission_that_gives_another_mean_is_named() -> None:
         (folder / "submission.json").write_text(f'{{"val_loss": {given:.4f}, "author": "x"}}')
         result = repro("compare", folder, "--at-most", 3.28)
         assert (", and submission.json says" in result.stdout) == told
+
+
+def test_a_log_of_several_runs_is_refused_and_a_last_step_told_twice_is_one() -> None:
+    """A program may print its last step on two lines, and a script may join what it ran."""
+    steps = [f"step:{n}/20 val_loss:{3.3 - n / 1000:.4f}\n" for n in (0, 10, 20, 20)]
+    Path("logs").mkdir()
+    for name in "abc":
+        Path("logs", f"{name}.txt").write_text("".join(steps).replace("3.28", f"3.27{ord(name)}"))
+    done = repro("compare", "logs", "--at-most", 3.3)
+    assert "3 logs of logs" in done.stdout, done.stderr
+    Path("logs", "all.txt").write_text("".join(steps * 3))
+    done = repro("compare", "logs", "--at-most", 3.3)
+    assert (done.returncode, "all.txt holds several runs" in done.stderr) == (
+        2,
+        True,
+    )

@@ -134,7 +134,7 @@ def test_the_interval_of_mcnemar_is_that_of_the_score() -> None:
     """At its ends the score, by shares that the likelihood finds, is the normal quantile."""
     found = mcnemar(paired_items(*answers(12, 2, 50)), alternative="two-sided")
     low, high = known(found.interval).low, known(found.interval).high
-    assert (low, high) == pytest.approx((0.0611, 0.3447), abs=5e-5)  # Tango 1998, table 2
+    assert (low, high) == pytest.approx((0.0611, 0.3447), abs=5e-5)
 
     def unlikely(q: float, d: float) -> float:
         return float(-12 * np.log(q + d) - 2 * np.log(q) - 36 * np.log(1 - 2 * q - d))
