@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,18 @@ expectations:
 scales: {{quick: {{notice: "A tiny model, to be carried."}}}}
 """
 
+# a sitecustomize.py: who trains tells every step, and waits in the third epoch to be ended
+STANDS_STILL = """
+import time
+from repro.running import worker
+worker.INTERVAL, told = 0.0, worker.RunLog.training
+def training(log, state):
+    told(log, state)
+    if state.epoch > 2:
+        time.sleep(300)
+worker.RunLog.training = training
+"""
+
 
 @pytest.fixture
 def claim(tmp_path: Path) -> Path:
@@ -60,7 +73,7 @@ def test_a_claim_that_was_begun_elsewhere_is_judged_as_one_that_never_stopped(
         return done.returncode, done.stdout + done.stderr
 
     def clock() -> float:
-        """It stands still until the second epoch, and then the budget is over."""
+        """It stands still until the third epoch, and then the budget is over."""
         store = stores["first"]
         told = [store.progress(key) or {"epoch": 0} for key in store.keys()]  # noqa: SIM118
         epochs = [number(each["epoch"]) for each in told]
@@ -68,6 +81,10 @@ def test_a_claim_that_was_begun_elsewhere_is_judged_as_one_that_never_stopped(
 
     with monkeypatch.context() as patched:
         patched.setattr(verify, "TimeBudget", lambda seconds: TimeBudget(seconds, clock))
+        (tmp_path / "start").mkdir()
+        (tmp_path / "start" / "sitecustomize.py").write_text(STANDS_STILL, encoding="utf-8")
+        paths = [str(tmp_path / "start"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        patched.setenv("PYTHONPATH", os.pathsep.join(paths))
         said = verified("first", "--budget", "8min")[1]
     assert "it goes on from its checkpoint the next time" in said
     to = tmp_path / "carried"
@@ -75,7 +92,7 @@ def test_a_claim_that_was_begun_elsewhere_is_judged_as_one_that_never_stopped(
     done = repro(*export, "--to", to, "--store", tmp_path / "first")
     assert done.stdout == f"1 unfinished run exported in parts to {to}\n"
     (key,) = stores["first"].keys()
-    assert len(list((to / key).glob("*.part"))) > 3
+    assert len(list((to / key).glob("*.part"))) > 1
     again = repro(*export, "--to", to, "--store", tmp_path / "first")
     assert (again.returncode, "name another folder" in again.stderr) == (4, True)
     done = repro("runs", "import", to, "--store", tmp_path / "second")
