@@ -160,10 +160,7 @@ def _best(
     for group, column, arms, ps in groups_of(printed, source):
         way = decided.better or printed.better.get(column)
         if way is not None and not ps:
-            read = {
-                name: arm_of(value, size or default, reading, rounding)
-                for name, (value, size) in arms.items()
-            }
+            read = {name: arm_of(value, default, reading, rounding) for name, value in arms.items()}
             yield from compared_with_the_best(read, way, group)
 
 
@@ -171,7 +168,7 @@ def _scenarios(pairs: Sequence[ComparedPair], known: Reading | None) -> list[Sce
     readings: Sequence[Reading] = (known,) if known else get_args(Reading)
     if not any(pair.open_reading for pair in pairs):
         readings = readings[:1]
-    missing = any(None in (pair.a[1], pair.b[1]) for pair in pairs if pair.complete)
+    missing = any(None in (pair.a.n, pair.b.n) for pair in pairs if pair.complete)
     return [(reading, n) for reading in readings for n in (SIZES if missing else (None,))]
 
 
@@ -220,9 +217,9 @@ def _is_open(printed: PrintedNumber, span: Span) -> bool:
 
 
 def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
-    if any(n == 1 for _, n in (pair.a, pair.b)):
+    if 1 in (pair.a.n, pair.b.n):
         return "cannot say", "one run in an arm says nothing of its scatter"
-    missing = [value.mean.text for value, _ in (pair.a, pair.b) if value.spread is None]
+    missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
     if missing:
         return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
     return "cannot say", "both spreads are printed as 0, so no test can be made"
@@ -318,8 +315,9 @@ def _taken(
         )
     if family > 1:
         yield f"Holm's correction is over {family} comparisons of this table."
-    if printed.reading and not decided.plus_minus:
-        yield f"± is read as {NAMES[printed.reading]}, as the table says."
+    read = {value.reading for pair in pairs if pair.complete for value in (pair.a, pair.b)}
+    if len(read) == 1 and (reading := read.pop()) and not decided.plus_minus:
+        yield f"± is read as {NAMES[reading]}, as the table says."
     if printed.n and not decided.n:
         yield f"n = {printed.n}, as the text of the table says."
     stars = any(value.stars for row in printed.methods for value in row.values.values())

@@ -29,6 +29,7 @@ from repro.audit.printed_words import (
     data_column,
     is_of_no_method,
     layout,
+    runs_in_name,
     runs_told,
     spread_told,
     way,
@@ -55,11 +56,10 @@ _NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A row of a table: its name, a value per column, n and p where printed, and what heads it."""
+    """A row of a table: its name, a value per column, p where printed, and what heads it."""
 
     name: str
     values: Mapping[str, PrintedValue]
-    n: int | None
     p: PrintedNumber | None
     section: str = ""
 
@@ -113,8 +113,8 @@ def read_as_printed(
     rows = list(reader.methods(body))
     if reader.problems:
         raise SpecError(gathered(reader.problems)[:MOST])
-    said = " ".join((*table.notes, *names)).lower()
     columns = [names[at] for at in reader.at("value")]
+    said = " ".join((*table.notes, *(name for name in names if name not in columns))).lower()
     unread = [names[at] for at in reader.at("unread") if names[at] and at] + unread
     better, likely = _ways(_groups(rows, columns, side), table.notes)
     return AsPrinted(
@@ -324,12 +324,16 @@ class _Reader:
                 yield method
 
     def _method(self, row: Sequence[Cell]) -> Method:
-        values = {
-            self.names[at]: value for at in self.at("value") if (value := self._value(row, at))
-        }
+        name = self._name(row)
         n = next((self._n(row[at]) for at in self.at("n")), None)
+        n = n or runs_in_name(name, of_method=not self.across)
+        values = {
+            column: replace(value, n=n or runs_in_name(column, of_method=self.across))
+            for at in self.at("value")
+            if (column := self.names[at]) and (value := self._value(row, at))
+        }
         p = next((self._p(row[at]) for at in self.at("p")), None)
-        return Method(self._name(row), values, n, p)
+        return Method(name, values, p)
 
     def _name(self, row: Sequence[Cell]) -> str:
         """The texts before the first result; the first goes on from above where it is empty."""
@@ -360,6 +364,7 @@ class _Reader:
         try:
             spread, reading = spread_of(found)
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
+            reading = reading or spread_told(self.names[at].lower())
             value = PrintedValue(mean, spread, stars, bold, reading, percent)
             if after is not None and not row[after].empty:
                 spread = number_of(bare(self._points(row[after]))[0].lstrip("±+/- "))

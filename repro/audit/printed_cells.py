@@ -34,6 +34,7 @@ class PrintedValue:
     """A mean with its spread, the stars behind it, and whether it is bold.
 
     ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
+    ``reading`` and ``n`` are what its cell, row or column says of it alone.
     """
 
     mean: PrintedNumber
@@ -42,6 +43,7 @@ class PrintedValue:
     bold: bool = False
     reading: Reading | None = None
     percent: bool = False
+    n: int | None = None
 
 
 def bare(text: str) -> tuple[str, bool, str]:

@@ -41,37 +41,36 @@ class ComparedPair:
 
     id: str
     names: tuple[str, str]
-    a: tuple[PrintedValue, int | None]
-    b: tuple[PrintedValue, int | None]
+    a: PrintedValue
+    b: PrintedValue
     p: PrintedNumber | None
     shown: bool = True
 
     def comparison(self, reading: Reading, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
-        a, b = (arm_of(value, size or n, reading, rounding) for value, size in (self.a, self.b))
+        a, b = (arm_of(value, n, reading, rounding) for value in (self.a, self.b))
         return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA)
 
     @property
     def open_reading(self) -> bool:
         """Whether ± of either value may be one thing or another."""
-        return any(
-            value.spread is not None and value.reading is None for value, _ in (self.a, self.b)
-        )
+        return any(each.spread is not None and each.reading is None for each in (self.a, self.b))
 
     @property
     def missing(self) -> list[str]:
         """The names of the values that no spread is printed with."""
         both = zip(self.names, (self.a, self.b), strict=True)
-        return [name for name, (value, _) in both if value.spread is None]
+        return [name for name, value in both if value.spread is None]
 
     @property
     def complete(self) -> bool:
         """Whether both values have a spread, and neither is that of one run."""
-        return all(value.spread is not None and n != 1 for value, n in (self.a, self.b))
+        return all(each.spread is not None and each.n != 1 for each in (self.a, self.b))
 
 
 def arm_of(value: PrintedValue, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
-    mean, spread = value.mean.under(rounding), value.spread
+    """A value of ``n`` runs, where the table says no other number, in a reading of ±."""
+    mean, spread, n = value.mean.under(rounding), value.spread, value.n or n
     if n is None or n < 2 or spread is None:
         return PrintedArm(mean, None, None)
     spread = spread.under(rounding)
@@ -87,17 +86,18 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
     for group, column, arms, ps in groups_of(printed, source):
         default = decided.n or printed.n
         known = {
-            name: (
-                replace(value, reading=value.reading or decided.plus_minus or printed.reading),
-                n or default,
+            name: replace(
+                value,
+                reading=value.reading or decided.plus_minus or printed.reading,
+                n=value.n or default,
             )
-            for name, (value, n) in arms.items()
+            for name, value in arms.items()
         }
         baseline = _baseline(known, ps, printed, source, decided)
         if baseline is not None:
             for name, arm in known.items():
                 if name != baseline:
-                    p = ps.get(name) or _by_stars(arm[0], printed.legend)
+                    p = ps.get(name) or _by_stars(arm, printed.legend)
                     both = (name, baseline)
                     yield ComparedPair(_named(*both, group), both, arm, known[baseline], p)
             continue
@@ -105,10 +105,10 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
         ordered = list(known)
         if way is not None:
             sign = 1 if way == "higher" else -1
-            ordered.sort(key=lambda name: _rank(known[name][0], sign), reverse=True)
+            ordered.sort(key=lambda name: _rank(known[name], sign), reverse=True)
         for a, b in combinations(ordered, 2):
-            stars = _by_stars(known[a][0], printed.legend) if len(known) == 2 else None
-            best = next((name for name in ordered if known[name][0].spread), ordered[0])
+            stars = _by_stars(known[a], printed.legend) if len(known) == 2 else None
+            best = next((name for name in ordered if known[name].spread), ordered[0])
             shown = way is None or best in (a, b)
             p = ps.get(a) or stars
             yield ComparedPair(_named(a, b, group), (a, b), known[a], known[b], p, shown)
@@ -119,7 +119,7 @@ def _rank(value: PrintedValue, sign: int) -> tuple[float, bool]:
     return sign * value.mean.value, value.spread is not None
 
 
-Arms: TypeAlias = Mapping[str, tuple[PrintedValue, int | None]]
+Arms: TypeAlias = Mapping[str, PrintedValue]
 
 
 def groups_of(
@@ -131,7 +131,7 @@ def groups_of(
         for row in printed.methods:
             p = {name: row.p for name in printed.columns[:1] if row.p is not None}
             for names in of_one_metric(list(row.values)):
-                arms = {name: (row.values[name], row.n) for name in names}
+                arms = {name: row.values[name] for name in names}
                 yield row.name, row.name, arms, p
         return
     names = [row.name for row in printed.methods]
@@ -141,7 +141,7 @@ def groups_of(
         _refuse_same_names(methods, source)
         ps = {row.name: row.p for row in methods if row.p is not None}
         for name in printed.columns:
-            arms = {row.name: (row.values[name], row.n) for row in methods if name in row.values}
+            arms = {row.name: row.values[name] for row in methods if name in row.values}
             yield (
                 f"{part}, {name}" if part else name,
                 name,
@@ -190,7 +190,7 @@ def _baseline(
             mistake = f"no method is called {decided.baseline[:50]!r}"
             raise fatal(Place(source), mistake, expected, "give --baseline one of these names")
         return found[0]
-    starred = bool(printed.legend) and any(value.stars for value, _ in arms.values())
+    starred = bool(printed.legend) and any(value.stars for value in arms.values())
     if printed.compared_with in arms and (ps or starred):
         return printed.compared_with
     if printed.across or not ps:

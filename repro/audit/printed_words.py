@@ -44,8 +44,13 @@ _REPEATED = (
     r"(?:runs|seeds|splits|trials|repeats|repetitions|initiali[sz]ations|replicates"
     r"|replications|restarts)"
 )
+_ITEMS = (
+    r"(?:test |training |labell?ed |held-out )?(?:samples|images|examples|questions|items"
+    r"|sentences|documents|patients|subjects|participants|instances|points|problems|prompts)"
+)
 _RUNS = re.compile(
-    rf"\bn ?= ?{_COUNT}\b|\b(?:over|of|across|with|from|for|using) (?:the )?{_COUNT} "
+    rf"\bn ?= ?{_COUNT}\b(?! {_ITEMS}\b)"
+    rf"|\b(?:over|of|across|with|from|for|using) (?:the )?{_COUNT} "
     rf"(?:[a-z-]+ ){{0,3}}{_REPEATED}\b|\b(?:repeated|run) {_COUNT} times\b"
     rf"|(?:^|[.,;:(±] ?){_COUNT} (?:random )?{_REPEATED}\b"
 )
@@ -298,6 +303,14 @@ def runs_told(said: str) -> int | None:
     found = {next(filter(None, each)) for each in _RUNS.findall(said)}
     counts = {_COUNTS.get(text) or int(text) for text in found}
     return (counts.pop() or None) if len(counts) == 1 else None
+
+
+def runs_in_name(name: str, *, of_method: bool) -> int | None:
+    """How many runs a name says; `n` of what is neither method nor metric may be of its items."""
+    said = name.lower()
+    if not of_method and (_HAS.search(name) or not metrics_in(name)):
+        said = re.sub(r"\bn ?= ?", "", said)
+    return runs_told(said)
 
 
 def way(text: str) -> Better | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from repro.judging.document import Document, HistoryPart
+from repro.judging.reason import is_exploratory
 from repro.registry.verdicts import KeptNumber, KeptVerdict
 from repro.schema import numbers as fmt
 
@@ -40,8 +41,15 @@ def _said(before: KeptVerdict, now: KeptVerdict) -> str:
 
 
 def is_unexpected_flip(document: Document) -> bool:
-    """Whether the word is another one than before, and not the expected one."""
-    return bool(flip(document)) and not document.verdict.as_expected
+    """Whether the word is another one than before, and not the expected one.
+
+    An exploratory claim that was changed asks another question of its results, and did not flip.
+    """
+    if not flip(document) or document.verdict.as_expected:
+        return False
+    history = document.provenance.history
+    changed = () if history is None else history.verdicts[-1].changed
+    return not (is_exploratory(document) and any(each.kind == "claim" for each in changed))
 
 
 def shown_number(number: KeptNumber) -> str:

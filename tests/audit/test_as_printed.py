@@ -466,3 +466,41 @@ def test_footnotes_and_small_print_of_latex(tmp_path, cell):
     rows, _ = audited(tmp_path, text, plus_minus="sd", n=5)
     (row,) = rows.values()
     assert row.p_welch == pytest.approx(welch((94.1, 0.2, 5), (93.4, 0.2, 5)))
+
+
+def test_runs_and_spread_are_those_of_their_row_or_column(tmp_path):
+    text = "| Method | Acc (std, n=5) | F1 (se) |\n|---|---|---|\n"
+    text += "| Plain | 71.2 ± 0.4 | 10.10 ± 0.20 |\n| Ours | 73.0 ± 0.5 | 11.40 ± 0.30 |\n"
+    rows, _ = audited(tmp_path, text)
+    first, second = rows["Ours vs Plain, Acc (std, n=5)"], rows["Ours vs Plain, F1 (se)"]
+    assert first.answer == "holds"
+    alone = welch((73.0, 0.5, 5), (71.2, 0.4, 5))
+    assert f"yes (p = {alone:.3g})" in first.reason
+    assert (second.answer, "Decide it by --n" in second.reason) == ("cannot say", True)
+    rows, _ = audited(tmp_path, text, n=12)
+    assert f"yes (p = {alone:.3g})" in rows["Ours vs Plain, Acc (std, n=5)"].reason
+    rooted = welch((11.4, 0.3 * 12**0.5, 12), (10.1, 0.2 * 12**0.5, 12))
+    assert f"yes (p = {rooted:.3g})" in rows["Ours vs Plain, F1 (se)"].reason
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_methods_may_have_their_numbers_of_runs_in_their_names(tmp_path, across):
+    text = "| Method | Acc |\n|---|---|\n"
+    text += "| Plain (n=5) | 71.2 ± 0.4 |\n| Ours (8 seeds) | 72.0 ± 0.5 |\n"
+    if across:
+        text = "| Data set | Plain (n=5) | Ours (8 seeds) |\n|---|---|---|\n"
+        text += "| Iris (n=150) | 71.2 ± 0.4 | 72.0 ± 0.5 |\n"
+    rows, _ = audited(tmp_path, text, plus_minus="sd", better="higher")
+    (row,) = rows.values()
+    assert f"yes (p = {welch((72.0, 0.5, 8), (71.2, 0.4, 5)):.3g})" in row.reason
+
+
+@pytest.mark.parametrize("name", ["Data set", "Method"])
+def test_how_many_items_a_data_set_has_is_no_number_of_runs(tmp_path, name):
+    text = f"| {name} | A | B |\n|---|---|---|\n| Iris (n=150) | 71.2 ± 0.4 | 72.0 ± 0.5 |\n"
+    if name == "Method":
+        text = "| Method | Acc |\n|---|---|\n| A | 71.2 ± 0.4 |\n| B | 72.0 ± 0.5 |\n"
+        text += "\nOn n = 150 images.\n"
+    rows, _ = audited(tmp_path, text, plus_minus="sd")
+    (row,) = rows.values()
+    assert (row.answer, "Decide it by --n" in row.reason) == ("cannot say", True)

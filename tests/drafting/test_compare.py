@@ -378,6 +378,19 @@ def test_an_empty_folder_and_no_file_are_told() -> None:
 # another input, and the same one again
 
 
+def test_another_limit_is_another_question_and_no_verdict_that_turned() -> None:
+    Path("runs").mkdir()
+    for seed, loss in enumerate((3.270, 3.271, 3.272, 3.271)):
+        Path("runs", f"{seed}.json").write_text(f'{{"val_loss": {loss}}}', encoding="utf-8")
+    assert repro("compare", "runs", "--at-most", "3.28").returncode == 0
+    stricter = repro("compare", "runs", "--at-most", "3.26")
+    assert (stricter.returncode, "CONTRADICTED" in stricter.stdout) == (1, True)
+    assert repro("compare", "runs", "--at-most", "3.28").returncode == 0
+    for seed in range(4):
+        Path("runs", f"{seed}.json").write_text(f'{{"val_loss": 3.29{seed}}}', encoding="utf-8")
+    assert repro("compare", "runs", "--at-most", "3.28").returncode == 6
+
+
 def test_other_results_take_no_place_of_claim_table_or_report() -> None:
     """They go to a folder of their own; and what changed in the same results is said."""
     wide()
