@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, get_args
+from typing import TypeAlias
 
 from repro.audit.as_printed import AsPrinted
 from repro.audit.best import compared_with_the_best
@@ -25,6 +25,7 @@ from repro.audit.grading import decision
 from repro.audit.p_range import Span, Variant
 from repro.audit.printed_pairs import (
     ALPHA,
+    MEANT,
     ComparedPair,
     Decided,
     arm_of,
@@ -47,6 +48,8 @@ NAMES: Mapping[Reading, str] = {
     "sd": "standard deviation",
     "se": "standard error",
     "ci95": "half of a 95 % interval",
+    "ci95-t": "half of a 95 % interval by t",
+    "ci95-z": "1.96 standard errors",
 }
 
 
@@ -90,7 +93,7 @@ def audit_as_printed(
         raise fatal(
             Place(source), f"{len(pairs):,} pairs of methods", expected, "name one: --baseline NAME"
         )
-    scenarios = _scenarios(pairs, decided.plus_minus or printed.reading)
+    scenarios = _scenarios(pairs)
     found = {each: _compute(pairs, each, rounding) for each in scenarios}
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
     if len(scenarios) == 1:
@@ -164,10 +167,10 @@ def _best(
             yield from compared_with_the_best(read, way, group)
 
 
-def _scenarios(pairs: Sequence[ComparedPair], known: Reading | None) -> list[Scenario]:
-    readings: Sequence[Reading] = (known,) if known else get_args(Reading)
-    if not any(pair.open_reading for pair in pairs):
-        readings = readings[:1]
+def _scenarios(pairs: Sequence[ComparedPair]) -> list[Scenario]:
+    """Each reading of ± that is open, with each number of runs that may be."""
+    are_open = {sense for pair in pairs for sense in pair.senses}
+    readings = [each for each in MEANT if each in are_open] or ["sd"]
     missing = any(None in (pair.a.n, pair.b.n) for pair in pairs if pair.complete)
     return [(reading, n) for reading in readings for n in (SIZES if missing else (None,))]
 
@@ -229,20 +232,17 @@ def _answer(pair: ComparedPair, found: Mapping[Scenario, _Found]) -> tuple[Answe
     if pair.p is not None:
         return _answer_to_p(pair.p, found)
     after = {decision(each.after, ALPHA) for each in found.values()}
-    alone = {decision(each.span, ALPHA) for each in found.values()}
     if len(found) == 1:
         (only,) = found.values()
         said = f"significant at 5 %: {_said(only.span, only.p)}"
         if only.family > 1:
             said += f"; after Holm: {_said(only.after, only.p_after)}"
         return _word(after), said
-    if len(after) == len(alone) == 1 and None not in after | alone:
-        p = [each.p for each in found.values()]
-        said = (
-            f"significant at 5 %: {YES[alone.pop()]} ({p_is(*p)}); after "
-            f"Holm: {YES[next(iter(after))]}; by every reading of what is printed"
-        )
-        return _word(after), said
+    if len(after) == 1 and None not in after:
+        p = [each.p_after for each in found.values()]
+        holm = " after Holm" * any(each.family > 1 for each in found.values())
+        said = f"significant at 5 %{holm}: {YES[next(iter(after))]} ({p_is(*p)})"
+        return _word(after), f"{said}, by every reading of what is printed"
     return _word(after), f"significant at 5 % {_by_readings(found)}".replace(" :", ":")
 
 

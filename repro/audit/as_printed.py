@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TypeAlias
 
-from repro.audit.comparison import check_probability
+from repro.audit.comparison import NOT_SIGNIFICANT, check_probability
 from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_cells import (
     TWO,
@@ -51,7 +51,7 @@ _AGAINST = (
     r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
     r"|(?:different|differs?) from)"
 )
-_NOT_SIGNIFICANT = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
+_NO_P = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def read_as_printed(
         reading=spread_told(said),
         n=runs_told(said),
         better=better,
-        legend={stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)},
+        legend=_legend(said, rows),
         across=side == "columns",
         sectioned=sectioned,
         p_of=reader.p_of(),
@@ -135,6 +135,13 @@ def read_as_printed(
             [*table.notes, *(names[at] for at in reader.at("p"))],
         ),
     )
+
+
+def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:
+    """What stars are said to mean, and n.s. where a value has it."""
+    stars = {stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)}
+    used = {value.stars for row in rows for value in row.values.values()}
+    return stars | dict.fromkeys(used & {NOT_SIGNIFICANT.text}, NOT_SIGNIFICANT)
 
 
 def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
@@ -404,8 +411,8 @@ class _Reader:
         text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$]", "", text).strip()
         if cell.empty or text.lower() in ("ref", "ref.", "reference", "baseline"):
             return None
-        if _NOT_SIGNIFICANT.fullmatch(text):
-            return replace(PrintedNumber.read(">0.05"), text="n.s.")
+        if _NO_P.fullmatch(text):
+            return NOT_SIGNIFICANT
         try:
             return check_probability(PrintedNumber.read(text.replace(",", ".")))
         except ClaimError as error:

@@ -48,7 +48,14 @@ from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
 from repro.audit.render import to_json, to_markdown, to_text
-from repro.audit.statistics import audit_statistics, has_statistics, in_columns, in_text
+from repro.audit.statistics import (
+    Statement,
+    audit_statistics,
+    has_statistics,
+    in_cells,
+    in_columns,
+    in_text,
+)
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
@@ -212,12 +219,22 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
     if has_statistics(text):
-        return audit_statistics(in_text(text, source), source, text, rounding)
+        found = _in_cells(text, source) or in_text(text, source)
+        return audit_statistics(found, source, text, rounding)
     pasted = read_pasted(text, source)
     if (statements := in_columns(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)
     printed = read_as_printed(pasted, methods=decided.methods, baseline=decided.baseline)
     return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
+
+
+def _in_cells(text: str, source: str) -> tuple[Statement, ...]:
+    """Statistics whose p stands in a column; none in a text without such a table."""
+    try:
+        table = read_pasted(text, source)
+    except SpecError:
+        return ()
+    return in_cells(table)
 
 
 def _standard_input(source: str) -> str:

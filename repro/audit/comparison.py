@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -181,6 +181,10 @@ def check_size(n: int, least: int = 2) -> int:
             advice="correct n, or leave p out",
         )
     return n
+
+
+NOT_SIGNIFICANT = replace(PrintedNumber.read(">0.05"), text="n.s.")
+"""What `n.s.` stands for."""
 
 
 def check_probability(p: PrintedNumber) -> PrintedNumber:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
@@ -135,7 +135,8 @@ def _cut(text: str, file: str) -> tuple[Rows, list[str]]:
     if sum("|" in line for _, line in lines) * 2 > len(lines):
         return _piped(lines)
     separator = max("\t;,", key=lambda sign: _regular(lines, sign))
-    if _regular(lines, separator) * 2 > len(lines) or (separator == "," and _is_csv(lines)):
+    commas = sum("," in line for _, line in lines) if separator == "," else 0
+    if max(_regular(lines, separator), commas) * 2 > len(lines):
         return _separated(text, separator, file)
     return _lined_up(lines)
 
@@ -144,10 +145,6 @@ def _regular(lines: Sequence[tuple[int, str]], sign: str) -> int:
     """How many lines have as many of a sign as most lines that have it."""
     counts = Counter(count for _, line in lines if (count := line.count(sign)))
     return max(counts.values(), default=0)
-
-
-def _is_csv(lines: Sequence[tuple[int, str]]) -> bool:
-    return sum("," in line for _, line in lines) * 2 > len(lines)
 
 
 _NOTE = re.compile(r"\W*(?:note|legend|caption|table \d|tab\.|\*+ ?p ?[<=]|p ?[<=])", re.IGNORECASE)
@@ -257,7 +254,8 @@ _PLAIN = (
     (re.compile(r"\\(?:multirow|multicolumn)\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:text|mathrm|textrm|emph|textit|underline|textsc|textsuperscript|ensuremath"
                 r"|makecell|scriptsize|footnotesize|tiny|small)\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\(?:cite[pt]?|citep|label|ref|vspace|color|cellcolor|rowcolor)\s*"
+    (re.compile(r"(?<=[0-9]) ?\\(?:std(?:v|ev)?|sd|pms|err|se|ci)\s*\{([0-9.]+)\}"), r"±\1"),
+    (re.compile(r"\\(?:cite[a-z]*|label|ref|vspace|color|cellcolor|rowcolor)\s*"
                 r"(?:\[[^\]]*\])?\{[^{}]*\}"), ""),
     (re.compile(r"(?<=[0-9.])(?<!10)\^(?:\{[\w,]{1,5}\}|\w)(?![\w.])"), ""),
     (re.compile(r"(?<=[0-9])_(?:\{([0-9.]+)\}|([0-9.]+))"), r"_\1\2"),
@@ -265,6 +263,7 @@ _PLAIN = (
     (re.compile(r"(?<![\\\w])\{([^{}]*)\}|(?<=[0-9])\{([ (]*(?:±|\\pm)[^{}]*)\}"), r"\1\2"),
 )  # fmt: skip
 _SIGNS = (
+    (re.compile(r"\^\{?\\(?:d?dagger|S|P)(?![a-zA-Z])\}?"), ""),
     (re.compile(r"\\pm(?![a-zA-Z])"), "±"),
     (re.compile(r"\\(?:uparrow)"), "\N{UPWARDS ARROW}"),
     (re.compile(r"\\(?:downarrow)"), "\N{DOWNWARDS ARROW}"),
@@ -292,10 +291,10 @@ def _latex(text: str, file: str) -> tuple[Rows, list[str]]:
         _plain(line) for line in bare[end:].split("\n")[1:] if not line.strip().startswith("\\")
     ]
     body = _RULES.sub(lambda found: " " * len(found[0]), bare[start:end])
-    rows, at = [], start
+    macros, rows, at = _macros(bare), [], start
     for line in re.split(r"\\\\(?:\[[^\]]*\])?", body):
         if line.strip():
-            rows.append(list(_ampersands(bare, line, at, file)))
+            rows.append(list(_ampersands(bare, line, at, file, macros)))
         at = bare.find("\\\\", at + len(line)) + 2
     return rows, notes
 
@@ -314,13 +313,36 @@ def _several(place: Place) -> None:
     raise fatal(place, "a second table", "one table", "paste each into a separate file")
 
 
-def _ampersands(bare: str, line: str, at: int, file: str) -> Iterator[Cell]:
+def _macros(text: str) -> dict[str, str]:
+    """The commands of one argument that a text defines, by their names, each with its meaning."""
+    defined = re.compile(
+        r"\\(?:re)?newcommand\*?\s*\{?\\([A-Za-z]+)\}?\s*\[1\]\s*(?=\{)|\\def\\([A-Za-z]+)#1(?=\{)"
+    )
+    found = {}
+    for each in defined.finditer(text):
+        meaning = text[each.end() + 1 : _past_braces(text, each.end()) - 1]
+        found[each[1] or each[2]] = meaning[:LONGEST]
+    return found
+
+
+def _expanded(text: str, macros: Mapping[str, str]) -> str:
+    for name, meaning in macros.items():
+        parts = re.split(rf"\\{name}\s*\{{([^{{}}]*)\}}", text)
+        parts[1::2] = [meaning.replace("#1", argument) for argument in parts[1::2]]
+        text = "".join(parts)[:LONGEST]
+    return text
+
+
+def _ampersands(
+    bare: str, line: str, at: int, file: str, macros: Mapping[str, str]
+) -> Iterator[Cell]:
     for text in re.split(r"(?<!\\)&", line):
         blank = len(text) - len(text.lstrip())
         place = place_of_offset(bare, min(at + blank, len(bare)), file)
         many = re.match(r"\s*\\multicolumn\s*\{\s*(\d{1,3})\s*\}", text)
         for _ in range(min(int(many[1]), MAX_SPAN) if many else 1):
-            yield Cell(_plain(text), place.line or 1, place.column or 1)
+            seen = _plain(_expanded(text, macros))
+            yield Cell(seen, place.line or 1, place.column or 1)
         at += len(text) + 1
 
 

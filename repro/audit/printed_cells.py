@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from repro.audit.comparison import NOT_SIGNIFICANT
 from repro.audit.printed_words import Reading
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
@@ -22,7 +23,7 @@ VALUE = re.compile(
     rf"(?: ?\((?P<after>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS}))\))?"
     rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
     rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
-    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}) ?(?P<high>{_NUMBER})[\])])?",
+    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}|-) ?(?P<high>{_NUMBER})[\])])?",
     re.IGNORECASE,
 )
 TWO = re.compile(rf"{_NUMBER} ?/ ?{_NUMBER}")
@@ -46,13 +47,21 @@ class PrintedValue:
     n: int | None = None
 
 
+_MARKS = re.compile(
+    r"[†‡§¶•∙●○◦]|(?<=[0-9)%])(?:\^\{?[a-z]{1,2}\}?|<sup>[a-z, ]{1,9}</sup>)(?![\w.])"
+)
+_AFTER = re.compile(r"(?<=[0-9).%\]]) ?\(?n\.? ?s\.?\)?$", re.IGNORECASE)
+
+
 def bare(text: str) -> tuple[str, bool, str]:
     """A text without bold marks, footnotes and stars; whether it was bold; its stars."""
     bold = text.startswith(("**", "__"))
     if bold:
         text = text[2:].replace(text[:2], "", 1)
-    text = re.sub("[†‡§¶•∙●○◦]", "", text).replace(r"\*", "*")
+    text = _MARKS.sub("", text).replace(r"\*", "*")
     stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
+    if not stars and (found := _AFTER.search(text)) is not None:
+        return text[: found.start()].strip(), bold, NOT_SIGNIFICANT.text
     return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
 
 

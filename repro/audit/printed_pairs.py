@@ -6,10 +6,13 @@ against every other, or all pairs where nothing says which way is better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
+
+from scipy.special import ndtri
 
 from repro.audit.as_printed import AsPrinted, Method
 from repro.audit.comparison import PrintedArm, PrintedComparison
@@ -21,7 +24,16 @@ from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
 
 ALPHA = 0.05
-HALF = "half the length of 95 % intervals"
+MEANT: Mapping[Reading, Callable[[int], float]] = {
+    "sd": lambda _: 1.0,
+    "se": READINGS["standard errors"],
+    "ci95-t": READINGS["half the length of 95 % intervals"],
+    "ci95-z": lambda n: math.sqrt(n) / float(ndtri(0.975)),
+}
+"""What ± may be, and the factor that leads to the standard deviation of so many runs."""
+
+MANY = 100
+"""With so many runs t and z make intervals of one length, up to 1.3 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +64,10 @@ class ComparedPair:
         return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA)
 
     @property
-    def open_reading(self) -> bool:
-        """Whether ± of either value may be one thing or another."""
-        return any(each.spread is not None and each.reading is None for each in (self.a, self.b))
+    def senses(self) -> set[Reading]:
+        """What ± of a value that may be one thing or another may be."""
+        found = [senses(each) for each in (self.a, self.b) if each.spread is not None]
+        return {sense for each in found if len(each) > 1 for sense in each}
 
     @property
     def missing(self) -> list[str]:
@@ -68,16 +81,24 @@ class ComparedPair:
         return all(each.spread is not None and each.n != 1 for each in (self.a, self.b))
 
 
+def senses(value: PrintedValue) -> Sequence[Reading]:
+    """What ± of a value may be."""
+    if value.reading is None:
+        return [*MEANT]
+    if value.reading == "ci95":
+        return ["ci95-t"] if (value.n or 0) >= MANY else ["ci95-t", "ci95-z"]
+    return [value.reading]
+
+
 def arm_of(value: PrintedValue, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
     """A value of ``n`` runs, where the table says no other number, in a reading of ±."""
     mean, spread, n = value.mean.under(rounding), value.spread, value.n or n
     if n is None or n < 2 or spread is None:
         return PrintedArm(mean, None, None)
     spread = spread.under(rounding)
-    meant = value.reading or reading
-    if meant != "sd":
-        by = (READINGS["standard errors"] if meant == "se" else READINGS[HALF])(n)
-        spread = replace(spread, value=spread.value * by, half=spread.half * by)
+    meant = reading if reading in senses(value) else senses(value)[0]
+    by = MEANT[meant](n)
+    spread = replace(spread, value=spread.value * by, half=spread.half * by)
     return PrintedArm(mean, spread, n)
 
 

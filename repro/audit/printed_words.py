@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Reading: TypeAlias = Literal["sd", "se", "ci95"]
+Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z"]
+"""What ± is said to be; a 95 % interval is one of t, or of 1.96 standard errors (z), or either."""
 Better: TypeAlias = Literal["lower", "higher"]
 Side: TypeAlias = Literal["rows", "columns"]
 
@@ -306,7 +307,7 @@ def runs_told(said: str) -> int | None:
 
 
 def runs_in_name(name: str, *, of_method: bool) -> int | None:
-    """How many runs a name says; `n` of what is neither method nor metric may be of its items."""
+    """How many runs a name says; of another than a method or metric `n` may count items."""
     said = name.lower()
     if not of_method and (_HAS.search(name) or not metrics_in(name)):
         said = re.sub(r"\bn ?= ?", "", said)

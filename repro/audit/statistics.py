@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
-from repro.audit.comparison import Answer, Audit, Audited, Grade, check_probability
+from repro.audit.comparison import NOT_SIGNIFICANT, Answer, Audit, Audited, Grade, check_probability
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
@@ -46,7 +46,7 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
     "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
     "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
     "n": re.compile(r"n"),
-    "p": re.compile(r"p|p[- ]?values?|pr\(>\|[tz]\|\)|sig\.?"),
+    "p": re.compile(r"(?:p|p[- ]?values?|sig\.?)(?: ?\(.*\))?|pr\(>\|[tz]\|\)"),
 }
 _NOTHING = ("", "-", "--", "\N{EN DASH}", "\N{EM DASH}")
 
@@ -170,8 +170,39 @@ def _p(text: str) -> PrintedNumber | None:
     if text in _NOTHING:
         return None
     if re.fullmatch(r"n\.?s\.?", text, re.IGNORECASE):
-        return replace(PrintedNumber.read(">0.05"), text="n.s.")
+        return NOT_SIGNIFICANT
     return check_probability(PrintedNumber.read(text))
+
+
+def in_cells(table: Pasted) -> tuple[Statement, ...]:
+    """The statistics in cells of a table that has columns of p, each of the nearest before it.
+
+    None without such a column, or where the lines around the table have statistics too.
+    """
+    header, *body = table.rows
+    heads = [_plain(cell.text).strip().lower() for cell in header]
+    ps = [at for at, head in enumerate(heads) if _HEADS["p"].fullmatch(head)]
+    if not ps or any(map(has_statistics, table.notes)):
+        return ()
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    for row in body:
+        texts = [_plain(cell.text).strip() for cell in row]
+        held = {at: read for at, each in enumerate(texts) if (read := _STATISTIC.match(each))}
+        behind = {max((at for at in held if at < p), default=-1): p for p in reversed(ps)}
+        for at, read in held.items():
+            try:
+                each = next(_statement(texts[at], 0, read, row[0].line, len(found)), None)
+                if each is not None:
+                    p = _p(texts[behind[at]]) if each.p is None and at in behind else each.p
+                    name = f"{len(found) + 1}: {texts[0] if at else f'line {row[0].line}'}"
+                    found.append(replace(each, id=name[:100], p=p))
+            except ClaimError as error:
+                advice = "write p as .036, <.001 or n.s.; - where nothing is printed"
+                where = row[behind.get(at, at)]
+                place = Place(table.file, where.line, where.column)
+                problems.append(Problem(place, str(error), "t(28) = 2.20 with p .036", advice))
+    return _checked(found, problems, table.file)
 
 
 def in_columns(table: Pasted) -> tuple[Statement, ...] | None:

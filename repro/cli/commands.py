@@ -69,7 +69,7 @@ def audit(
         typer.Option(min=2, help="Runs behind each mean, where the table does not say."),
     ] = None,
     plus_minus: Annotated[
-        Literal["sd", "se", "ci95"] | None,
+        Literal["sd", "se", "ci95", "ci95-t", "ci95-z"] | None,
         typer.Option(help="What stands after ±, where the table does not say."),
     ] = None,
     baseline: Annotated[

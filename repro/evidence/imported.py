@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from pydantic import create_model
 
-from repro.errors import DataError, Problem
-from repro.evidence.base import DeclaredAt, EvidenceSource, Facts, Needs, TableSchema
+from repro.errors import DataError
+from repro.evidence.base import EvidenceSource, Needs, TableSchema
 from repro.evidence.evidence import (
     Evaluation,
     RunsThere,
@@ -58,11 +58,6 @@ class ImportedBase(EvidenceSource):
     @property
     def has_tasks(self) -> bool:
         return self.importer.task is not None
-
-    def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
-        """Whatever is there is read when the claim is judged, and not before."""
-        del at
-        return Facts(), ()
 
     def unsuited(self, needs: Needs, arm: str) -> Iterator[tuple[Steps, Words]]:
         """Where a series has to get, although none is read; and fields that nothing asks for."""

@@ -11,10 +11,6 @@ from pydantic import Field
 from repro.schema.base import Name, ObjectName, OrderColumn, SeedCount, Spec
 from repro.schema.value_scale import ValueScale
 
-if TYPE_CHECKING:
-    pass
-
-
 Drift = Literal["reversed", "any"]
 """How far a difference may move before a sequential claim is INVALID: until the seeds say the
 opposite of what was decided first (``reversed``), or not provably at all (``any``)."""

@@ -17,7 +17,7 @@ from repro.judging import document as part
 from repro.judging.digits import digits_of_effect
 from repro.judging.document_parts import ReplicationPart
 from repro.schema import numbers as fmt
-from repro.specs.claim import UNSCALED, Claim, ComparedArm, Published
+from repro.specs.claim import UNSCALED, Claim, Published
 from repro.stats.records import Arm, Interval, Sample, Summary, TestResult
 from repro.stats.replication import (
     Prediction,
@@ -247,7 +247,8 @@ def _predict(
         turned = _predict(printed, (arms[1], arms[0]), (ours[1], ours[0]), ratio=ratio)
         return _inverse(turned, ratio=ratio)
     shared = ours[1] == b
-    half_a, half_b = (_hidden(printed.arms[arm]) for arm in arms)
+    means = (printed.arms[arm] for arm in arms)
+    half_a, half_b = (half_unit(m.mean) if m.structural is None else 0.0 for m in means)
     half_b = 0.0 if shared else half_b
     corners = []
     for sign in (-1, 1):
@@ -291,11 +292,6 @@ def _widest(printed: Published, arm: str) -> float:
         return 0.0
     sd = printed.arms[arm].sd or "0"
     return float(sd) + half_unit(sd)
-
-
-def _hidden(arm: ComparedArm) -> float:
-    """What rounding may hide of a printed mean; nothing of a structural value."""
-    return half_unit(arm.mean) if arm.structural is None else 0.0
 
 
 def half_unit(number: str) -> float:

@@ -146,6 +146,10 @@ def _by_task(
     return found
 
 
+LEVEL_OF_RANKS = 0.05
+"""That of Nemenyi's test of all pairs, which is two-sided and context, as papers print it."""
+
+
 def _ranks(
     claim: Claim, name: str, tasks: Sequence[str], columns: Mapping[str, Sequence[float]]
 ) -> RanksPart:
@@ -154,7 +158,8 @@ def _ranks(
     from repro.stats.data_sets import mean_ranks  # noqa: PLC0415
 
     values = np.array(list(columns.values())).T
-    found = mean_ranks(values, better=claim.measurements[name].better, alpha=claim.alpha)
+    better = claim.measurements[name].better
+    found = mean_ranks(values, better=better, alpha=LEVEL_OF_RANKS)
     ranked = sorted(zip(found.ranks, columns, strict=True))
     return RanksPart(
         measurement=name,
@@ -165,7 +170,7 @@ def _ranks(
         f=finite(found.f),
         p_of_f=found.p_of_f,
         critical_difference=found.critical_difference,
-        level=claim.alpha,
+        level=LEVEL_OF_RANKS,
     )
 
 

@@ -91,7 +91,8 @@ def _of_rows(
         if not any(name in run.fields for run in runs):
             known = list(dict.fromkeys(key for run in runs for key in run.fields))
             raise no_field(path, name, known)
-    seed = seed_field(path, runs, hints) if hints.seed else _named_seed(runs)
+    named_seed = "seed" if all("seed" in run.fields for run in runs) else ""
+    seed = seed_field(path, runs, hints) if hints.seed else named_seed
     told = {hints.items, hints.clusters, seed} - {""}
     if forms[0].arm and not hints.arm:
         templates = [str(form.importer["path"]) for form in forms]
@@ -128,11 +129,6 @@ def _refuse_twice(path: Path, rows: Sequence[ItemValue], runs: Sequence[FoundRun
             advice = "name the field of the seed: --seed NAME, or give results of one task"
             raise refused(path, mistake, "each item once in each run", advice)
         places[key] = run.place
-
-
-def _named_seed(runs: Sequence[FoundRun]) -> str:
-    """The field `seed`, where every row has it."""
-    return "seed" if all("seed" in run.fields for run in runs) else ""
 
 
 def _row(path: Path, arm: str, run: FoundRun, measure: str, seed: str, hints: Hints) -> ItemValue:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 from repro.files import read_bytes
 from repro.results.forms import FoundRun, named, one_run, refused
 from repro.results.importer import Points, rows_of
+from repro.results.inside import scalars
 from repro.results.inspect_logs import one_log
 from repro.results.readings import number_in
 from repro.results.roles import ARMS, SEEDS, last_part
@@ -20,7 +21,6 @@ from repro.results.series import (
     Record,
     Row,
     averaged,
-    flat,
     in_lines,
     json_value,
     numbers_in,
@@ -158,7 +158,7 @@ def _of_seeds(document: Mapping[str, Any]) -> FoundRecords | None:
     found = list(_seeds_below(document, ()))
     if not found or len({path[-1] for path, _ in found}) > 1:
         return None
-    texts = {key: value for key, value in flat(document) if isinstance(value, str)}
+    texts = {key: value for key, value in scalars(document) if isinstance(value, str)}
     records = (
         {
             **({"arm": ".".join(path[:-1])} if len(found) > 1 else texts),
@@ -304,7 +304,7 @@ def _list_inside(document: Mapping[str, Any]) -> FoundRecords | None:
 
     Others, such as the `log_history` of a trainer, are the series of one run.
     """
-    found = [(name, each) for name, each in flat(document) if _lists_objects(each)]
+    found = [(name, each) for name, each in scalars(document) if _lists_objects(each)]
     if len(found) != 1:
         return None
     ((name, each),) = found
@@ -324,7 +324,7 @@ def _lists_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def _flat(document: Mapping[str, Any]) -> Record:
-    return dict(flat(document))
+    return dict(scalars(document))
 
 
 def _seed(key: str) -> int:

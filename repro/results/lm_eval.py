@@ -16,9 +16,10 @@ from pydantic import Field
 from repro.errors import DataError
 from repro.results.forms import Form, FoundRun, ResultsThere, Way
 from repro.results.importer import FilesRead, Importer
+from repro.results.inside import scalars
 from repro.results.path_names import forms_named, template_of
 from repro.results.paths import PathPattern, matching
-from repro.results.series import flat, json_object, numbers_in, object_in, records_in
+from repro.results.series import json_object, numbers_in, object_in, records_in
 
 RESULTS = "results"
 WRITTEN = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")
@@ -75,10 +76,10 @@ class LmEval(Importer):
                 )
             results = document.pop(RESULTS)
             document.pop("configs", None)  # those of all tasks, with their prompts
-            fields = dict(flat(document))
+            fields = dict(scalars(document))
             when = numbers_in({"date": document.get("date")}).get("date")
             for task, values in results.items():
-                row = numbers_in(dict(flat(values)) if isinstance(values, dict) else {})
+                row = numbers_in(dict(scalars(values)) if isinstance(values, dict) else {})
                 every = {**fields, "task": task, **said}
                 yield FoundRun(f"{place}, task {task}", every, [row], when=when)
 

@@ -63,7 +63,9 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
         mistake = f"no experiment was kept: '{head[status]}' has {named(words)}"
         raise refused(path, mistake, f"one of {', '.join(sorted(KEPT))}", "correct the log")
     zero = any(each.value == 0 for each in found if each.fate == "kept")
-    return found if zero else [_without_zero(each) for each in found]
+    if zero:
+        return found
+    return [Experiment(e.name, None, "crashed") if e.value == 0 else e for e in found]
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
@@ -111,7 +113,3 @@ def _experiment(name: str, cell: str, status: str) -> Experiment:
         return Experiment(name, value, "kept")
     crashed = state_of(status) in ("diverged", "missing") or value is None
     return Experiment(name, None if crashed else value, "crashed" if crashed else "not kept")
-
-
-def _without_zero(each: Experiment) -> Experiment:
-    return Experiment(each.name, None, "crashed") if each.value == 0 else each

@@ -17,6 +17,7 @@ from repro.files import MAX_BYTES
 from repro.results.file_forms import HELM_INSTANCES, HELM_SPEC, ways_of_files
 from repro.results.forms import FoundRun, ResultsThere, RunEnd, Way
 from repro.results.importer import FilesRead, Stepped
+from repro.results.inside import scalars
 from repro.results.json_runs import instances_of_helm, known_form
 from repro.results.paths import ColumnPattern, PathPattern, column_expression, matching
 from repro.results.pattern_rows import PatternRows
@@ -29,6 +30,7 @@ from repro.results.readings import (
     short,
     state_of,
 )
+from repro.results.run_fields import ENDS, WORST_FIRST
 from repro.results.series import (
     FORMS,
     LARGEST,
@@ -36,7 +38,6 @@ from repro.results.series import (
     Record,
     Row,
     TextForm,
-    flat,
     numbers_in,
     records_in,
     series_of,
@@ -48,15 +49,6 @@ from repro.schema.yaml import parse_document
 
 LONGEST_LINE: Final = 10_000
 """Characters of a line that a pattern is searched in."""
-
-ENDS: Mapping[RunState, RunEnd] = {
-    "finished": "finished",
-    "diverged": "failed",
-    "missing": "running",
-}
-
-
-WORST_FIRST: tuple[RunState, ...] = ("diverged", "missing", "finished")
 
 
 class RunInFile(NamedTuple):
@@ -148,7 +140,7 @@ class Files(Stepped):
         in_yaml = beside.suffix in (".yaml", ".yml")
         text = _text(digests.read(beside, root, MAX_BYTES if in_yaml else LARGEST), beside)
         if in_yaml:
-            return dict(flat(parse_document(text, str(beside)).data))
+            return dict(scalars(parse_document(text, str(beside)).data))
         return _in_every(_records(text, "file", beside))
 
     def _read(self, path: Path, text: str, told: dict[str, None]) -> Iterator[RunInFile]:
@@ -240,7 +232,7 @@ def _rows_inside(records: list[Record], name: str, path: Path) -> list[Row]:
     found = records[0].get(name) if records else None
     if not isinstance(found, list):
         raise DataError(f"{path}: there is no list '{name}' in it")
-    return _series([dict(flat(each)) for each in found if isinstance(each, dict)], path)
+    return _series([dict(scalars(each)) for each in found if isinstance(each, dict)], path)
 
 
 def _runs_in_rows(records: list[Record], path: Path) -> Iterator[RunInFile]:

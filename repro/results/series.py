@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -13,6 +13,7 @@ from pydantic import Field
 
 from repro.errors import DataError, printable
 from repro.files import read_bytes
+from repro.results.inside import scalars
 from repro.schema.base import Spec
 from repro.schema.cells import Percent, float_of, plain_values, refuse_mixed, with_points
 from repro.schema.messages import choose
@@ -24,8 +25,6 @@ LARGEST: Final = 200_000_000
 MOST_ROWS: Final = 1_000_000
 MOST_NAMES: Final = 10_000
 """Columns of a table: to leave some out would be to choose."""
-
-DEPTH: Final = 20
 
 Row = dict[str, float | None]
 """Numbers by name; None is one that is not finite."""
@@ -168,20 +167,7 @@ def _json(text: str) -> list[Record]:
     document = json_object(text, _each_once)
     if document is None:
         raise ValueError("it holds no object at its top")
-    return [_each_once(list(flat(document)))]
-
-
-def flat(
-    document: Mapping[str, Any], before: str = "", depth: int = 0
-) -> Iterator[tuple[str, Any]]:
-    """Every value by its dotted path."""
-    if depth > DEPTH:
-        return
-    for key, value in document.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{before}{key}.", depth + 1)
-        else:
-            yield f"{before}{key}", value
+    return [_each_once(list(scalars(document)))]
 
 
 def _json_lines(text: str) -> list[Record]:
@@ -192,7 +178,7 @@ def _json_lines(text: str) -> list[Record]:
         document = json_object(line, _each_once)
         if document is None:
             raise ValueError(f"line {number} holds no object")
-        records.append(_each_once(list(flat(document))))
+        records.append(_each_once(list(scalars(document))))
         _within(records)
     return records
 

@@ -168,12 +168,9 @@ def _runs(labels: Sequence[str]) -> str:
     for label in labels:
         arm, _, seed = label.rpartition(_SEED)
         seeds.setdefault(arm, []).append(seed)
-    of_arms = (f"{arm}, seed{'s'[: len(s) - 1]} {_some(s)}" for arm, s in seeds.items())
+    some = {arm: s[:MOST_SEEDS] + ["..."] * (len(s) > MOST_SEEDS) for arm, s in seeds.items()}
+    of_arms = (f"{arm}, seed{'s'[: len(s) - 1]} {', '.join(s)}" for arm, s in some.items())
     return f"{len(labels)} runs ({'; '.join(of_arms)})"
-
-
-def _some(seeds: Sequence[str]) -> str:
-    return ", ".join(seeds[:MOST_SEEDS]) + (", ..." if len(seeds) > MOST_SEEDS else "")
 
 
 MOST_SEEDS = 20

@@ -127,7 +127,8 @@ class _Reading:
             file = _read(document)
             self.problems += _same_id(document, file, self.places)
             scaled = _scaled(document, file, self.configurations)
-        if real in self.files.named or _is_meant(scaled, self.scale):
+        meant = self.scale in scaled if self.scale else _of_minutes(scaled) is not None
+        if real in self.files.named or meant:
             self.claims.append(_at(document, scaled, self.scale))
         else:
             self.passed_over[real] = file
@@ -346,11 +347,6 @@ def _of_minutes(scaled: Mapping[ScaleName, ScaledClaim]) -> ScaleName | None:
     minutes = (name for name, at in scaled.items() if name == "quick" or not at.trained)
     first = None if scaled.keys() & set(SCALES) else next(iter(scaled), None)
     return next(minutes, first)
-
-
-def _is_meant(scaled: Mapping[ScaleName, ScaledClaim], scale: ScaleName | None) -> bool:
-    """Whether a claim of a folder is taken: it has the scale, or without one takes minutes."""
-    return scale in scaled if scale else _of_minutes(scaled) is not None
 
 
 def _without_claims(

@@ -473,14 +473,73 @@ def test_runs_and_spread_are_those_of_their_row_or_column(tmp_path):
     text += "| Plain | 71.2 ± 0.4 | 10.10 ± 0.20 |\n| Ours | 73.0 ± 0.5 | 11.40 ± 0.30 |\n"
     rows, _ = audited(tmp_path, text)
     first, second = rows["Ours vs Plain, Acc (std, n=5)"], rows["Ours vs Plain, F1 (se)"]
-    assert first.answer == "holds"
-    alone = welch((73.0, 0.5, 5), (71.2, 0.4, 5))
-    assert f"yes (p = {alone:.3g})" in first.reason
+    assert (first.answer, "by every reading" in first.reason) == ("holds", True)
     assert (second.answer, "Decide it by --n" in second.reason) == ("cannot say", True)
     rows, _ = audited(tmp_path, text, n=12)
-    assert f"yes (p = {alone:.3g})" in rows["Ours vs Plain, Acc (std, n=5)"].reason
-    rooted = welch((11.4, 0.3 * 12**0.5, 12), (10.1, 0.2 * 12**0.5, 12))
-    assert f"yes (p = {rooted:.3g})" in rows["Ours vs Plain, F1 (se)"].reason
+    alone = [
+        welch((73.0, 0.5, 5), (71.2, 0.4, 5)),
+        welch((11.4, 0.3 * 12**0.5, 12), (10.1, 0.2 * 12**0.5, 12)),
+    ]
+    after = multipletests(alone, method="holm")[1]
+    for row, p, q in zip(rows.values(), alone, after, strict=True):
+        assert f"yes (p = {p:.3g}); after Holm: yes (p = {q:.3g})" in row.reason
+
+
+def test_a_95_percent_interval_is_one_of_t_or_of_z(tmp_path):
+    """With few runs they differ, and an answer stands only where both give it."""
+    text = "| Model | PPL ↓ |\n|---|---|\n| A | 24.10 ± 0.30 |\n| B | {} |\n\n± 95% CI of 3 runs.\n"
+    by = {"ci95-t": 3**0.5 / stats.t.ppf(0.975, 2), "ci95-z": 3**0.5 / stats.norm.ppf(0.975)}
+    for printed, answer in (("23.65 ± 0.20", "cannot say"), ("21.90 ± 0.20", "holds")):
+        ((name, row),) = audited(tmp_path, text.format(printed))[0].items()
+        assert row.answer == answer
+        mean = float(printed[:5])
+        for reading, factor in by.items():
+            p = welch((mean, 0.2 * factor, 3), (24.1, 0.3 * factor, 3))
+            alone = audited(
+                tmp_path, text.format(printed).replace("95% CI", "x"), plus_minus=reading
+            )
+            assert f"(p = {p:.3g})" in alone[0][name].reason
+            assert (p < 0.05) == ("yes" in alone[0][name].reason)
+    text = text.format("23.65 ± 0.20").replace("3 runs", "600 runs")
+    assert audited(tmp_path, text)[0][name].p_welch is not None  # of so many they are one
+
+
+@pytest.mark.parametrize(
+    ("cell", "mean"),
+    [
+        ("12.0 ± 0.5^b", 12.0),
+        ("12.0 ± 0.5<sup>b</sup>", 12.0),
+        ("12.0 (11.5-12.5)", 12.0),
+    ],
+)
+def test_marks_behind_a_value_are_not_of_it(tmp_path, cell, mean):
+    text = f"| Method | Loss |\n|---|---|\n| A | 14.0 (0.5) |\n| B | {cell} |\n"
+    reading = "ci95-t" if "-" in cell else "sd"
+    (row,) = audited(tmp_path, text, n=5, plus_minus="sd")[0].values()
+    by = 5**0.5 / stats.t.ppf(0.975, 4) if reading == "ci95-t" else 1
+    p = welch((mean, 0.5 * by, 5), (14.0, 0.5, 5))
+    assert p < 0.05
+    assert row.answer == "holds"
+
+
+def test_not_significant_behind_a_value_is_a_claim(tmp_path):
+    text = "| Model | Dice |\n|---|---|\n| U-Net | 7.0 (0.5) |\n| A | 9.0 (0.5)* |\n"
+    text += "| B | 9.1 (0.5) n.s. |\n\n* p<.05 against U-Net; mean (SD) of 9 runs.\n"
+    rows, _ = audited(tmp_path, text)
+    assert rows["A vs U-Net, Dice"].answer == "holds"
+    assert rows["B vs U-Net, Dice"].answer != "holds"
+
+
+def test_a_command_of_latex_stands_for_what_it_means(tmp_path):
+    table = r"\begin{tabular}{lc}Method & Acc \\ A & 48.70\std{0.84} \\ B & 53.11\std{0.92} \\"
+    table += r"\end{tabular}"
+    for said in (
+        r"\newcommand{\std}[1]{\scriptsize{$\pm$#1}}",
+        r"\def\std#1{\,{\tiny $\pm$#1}}",
+        "",
+    ):
+        (row,) = audited(tmp_path, f"{said}\n{table}\n", "t.tex", n=5, plus_minus="sd")[0].values()
+        assert row.p_welch == pytest.approx(welch((53.11, 0.92, 5), (48.7, 0.84, 5)))
 
 
 @pytest.mark.parametrize("across", [False, True])

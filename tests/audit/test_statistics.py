@@ -95,6 +95,17 @@ def test_ends_are_those_of_rounding(tmp_path):
             ),
             ("holds", "does not"),
         ),
+        (
+            (
+                "| Effect | Test | p (exact) |\n|---|---|---|\n"
+                "| Method | F(2, 57) = 4.10 | .022 |\n| Size | t(28) = 2.20 | .21 |\n"
+            ),
+            ("holds", "does not"),
+        ),
+        (
+            'Effect,statistic,p,other,p-value\nA,"F(2, 57) = 4.10",.022,t(28) = 2.2,.2\n',
+            ("holds", "does not"),
+        ),
     ],
 )
 def test_columns_and_cells(tmp_path, text, answers):
@@ -114,6 +125,7 @@ def test_columns_and_cells(tmp_path, text, answers):
         ("t(0) = 1.31, p = .02\n", "above 0"),
         ("F(2, 57) = -4.1, p = .02\n", "not negative"),
         ("t(28) = 2.20, p = 1.036\n", "1.036"),
+        ("| Effect | Test | p |\n|---|---|---|\n| A | t(28) = 2.20 | 1.036 |\n", "1.036"),
     ],
 )
 def test_what_is_no_statistic_is_refused(tmp_path, text, what):

@@ -84,12 +84,9 @@ def _sample(sample: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     for name, score in _inside(sample, "scores").items():
         value = score.get("value") if isinstance(score, dict) else None
         for part, one in (value if isinstance(value, dict) else {"": value}).items():
-            scores |= numbers({f"{name}.{part}" if part else name: _scored(one)})
+            scored = ANSWERS.get(one, one) if isinstance(one, str) else one
+            scores |= numbers({f"{name}.{part}" if part else name: scored})
     return facts, scores
-
-
-def _scored(value: object) -> object:
-    return ANSWERS.get(value, value) if isinstance(value, str) else value
 
 
 def _header(parts: Mapping[str, bytes]) -> dict[str, Any]:

@@ -150,7 +150,8 @@ def trackio(parts: Mapping[str, bytes], folder: Path) -> Any:
             named.setdefault(run, name)
         fields: dict[str, dict[str, Any]] = {}
         configs = f"SELECT {key}, run_name, config FROM configs ORDER BY id"  # noqa: S608
-        for run, name, values in opened.execute(configs) if _has_configs(opened) else ():
+        there = opened.execute("PRAGMA table_info(configs)").fetchall()
+        for run, name, values in opened.execute(configs) if there else ():
             config = _object(values)
             said = {f"config.{key}": value for key, value in settings(config).items()}
             fields[run] = {**said, "name": name, "group": config.get("_Group")}
@@ -159,10 +160,6 @@ def trackio(parts: Mapping[str, bytes], folder: Path) -> Any:
             [run, fields.get(run) or {"name": named[run]}, rows[run]]
             for run in dict.fromkeys((*fields, *rows))
         ]
-
-
-def _has_configs(opened: sqlite3.Connection) -> bool:
-    return bool(opened.execute("PRAGMA table_info(configs)").fetchall())
 
 
 def _key(opened: sqlite3.Connection) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -41,9 +40,6 @@ from repro.trainers.language_model.training import (
 from repro.trainers.measurement import Split, Subject
 from repro.trainers.run import RunSpec
 from repro.trainers.trainer import Phase, Progress, Report
-
-if TYPE_CHECKING:
-    pass
 
 MOMENTS = ("mean", "square")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import torch
 from torch import Tensor
@@ -20,9 +20,6 @@ from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.language_model.output.layer import OutputLayer
 from repro.trainers.language_model.precision import products_in
 from repro.trainers.measurement import Split, Subject
-
-if TYPE_CHECKING:
-    pass
 
 WINDOW = 70
 """Steps that are run at a time; the state is carried over, so numbers differ by round-off only."""

@@ -11,13 +11,13 @@ from repro.schema.base import Count
 from repro.schema.messages import Words
 from repro.schema.value_scale import ValueScale
 from repro.trainers.language_model.measurements.pairwise_kl import Seed
+from repro.trainers.language_model.measurements.rank import OfRows
 from repro.trainers.measurement import (
     NAMES,
     Details,
     Measured,
     MeasurementSpec,
     Natural,
-    OfSplit,
     Split,
 )
 
@@ -40,7 +40,7 @@ class HitRateDetails(Details):
         return f"a hit rate of {value:g} with {self.hits} hits in {self.contexts} contexts"
 
 
-class HitRate(OfSplit):
+class HitRate(OfRows):
     """Share of contexts of a split whose next word is among the ``k`` most probable ones.
 
     Of words that are equally probable, the one that comes first in the vocabulary counts as the
@@ -107,13 +107,6 @@ class HitRate(OfSplit):
         if self.k >= vocabulary:
             mistake = f"k is {self.k:,}, and {whose} has a vocabulary of {vocabulary:,}"
             yield "k", (mistake, f"less than {vocabulary:,}", "take a smaller one")
-        rows = training.predicted(split, self.batch_size)
-        if self.contexts is not None and 0 < rows < self.contexts:
-            mistake = (
-                f"contexts is {self.contexts:,}, and the {split} split of {whose} has {rows:,}"
-            )
-            advice = "take fewer, or leave it out for all"
-            yield "contexts", (mistake, f"at most {rows:,}", advice)
         length = training.tokens(split) // self.batch_size
         places = [at for at in self.at or () if length and self.row_of(at, length) is None]
         if places:
