@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Better = Literal["lower", "higher"]
+TestOfItems = Literal["", "t", "crossed", "mcnemar"]
 
 LABEL, CUT = 40, "..."
 """Characters of a label, and what stands for those that are cut."""
@@ -63,7 +64,7 @@ class Draft:
     paired: bool = False
     one_sided: bool = False
     within: Literal["", "both", "higher", "lower"] = ""
-    items: Literal["", "t", "crossed"] = ""
+    items: TestOfItems = ""
 
 
 MARGIN = (
@@ -131,7 +132,7 @@ def _expected(draft: Draft) -> list[str]:
         return ["    kind: within", f"    side: {draft.within}", *margin]
     if draft.items:
         direction = "different" if draft.either_way else draft.better
-        test = ["    test: crossed"] if draft.items == "crossed" else []
+        test = [] if draft.items == "t" else [f"    test: {draft.items}"]
         return ["    kind: items", f"    direction: {direction}", *test, *_margin(draft)]
     if draft.level is None:
         return _over_tasks(draft) if draft.tasks else _difference(draft)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from repro.drafting.claim_text import Better, Draft, MeanLimit, claim_text, labels_of
+from repro.drafting.claim_text import Better, Draft, MeanLimit, TestOfItems, claim_text, labels_of
 from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.evidence.csv_table import COLUMNS, STATE
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
 from repro.results.readings import TASK, short
-from repro.results.run_values import FoundValue, several_of
+from repro.results.run_values import FoundValue, answered_once, several_of
 from repro.schema.base import name_of
 from repro.schema.messages import choose
 from repro.schema.numbers import number_of
@@ -198,7 +198,7 @@ def _draft(
         paired=asked.paired,
         one_sided=asked.one_sided,
         within=asked.within,
-        items=_test_of_items(results, pair),
+        items=_test_of_items(results, asked, pair),
     )
 
 
@@ -336,11 +336,14 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
     return {"min": count, "plan": count, **more}
 
 
-def _test_of_items(results: FoundResults, pair: Sequence[str]) -> Literal["", "t", "crossed"]:
+def _test_of_items(results: FoundResults, asked: DraftOptions, pair: Sequence[str]) -> TestOfItems:
     """By the trained models themselves; with enough runs of each by any seeds."""
     if not results.items:
         return ""
-    return "crossed" if min(len(results.runs[arm]) for arm in pair) >= LEAST_SEEDS else "t"
+    if min(len(results.runs[arm]) for arm in pair) >= LEAST_SEEDS:
+        return "crossed"
+    exact = asked.by is None and answered_once(row for row in results.items if row.arm in pair)
+    return "mcnemar" if exact else "t"
 
 
 def _reported(results: FoundResults, asked: DraftOptions) -> dict[str, str]:

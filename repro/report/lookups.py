@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from repro.expectations.base import IntervalPart
+from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import ArmPart, Document, MeasurementPart, Result, SummaryPart
 from repro.report.palette import ARMS
 from repro.schema import numbers as fmt
@@ -67,6 +68,20 @@ def title_of(document: Document, expectation: str) -> str:
     label = result.effect_label
     kinds = [other.kind for other in document.results if other.effect_label == label]
     return f"{fmt.upper_first(label)}{fmt.told_apart(result.id, result.kind, kinds)}"
+
+
+def p_said(result: Result) -> str:
+    """`p = 0.013`, of the claim, or of the contrary where that was found; empty without one."""
+    contrary = result.conclusion == Conclusion.CONTRADICTED
+    contrary = contrary and not result.test.endswith("two-sided")
+    p = result.p_against if contrary else result.p
+    return "" if p is None else f"{fmt.p_value(p)}{null(result)}"
+
+
+def null(result: Result) -> str:
+    """What p is against where a smallest effect was declared, which the interval decides."""
+    of_other = result.kind in ("difference", "items") and result.limits
+    return " against no difference" if of_other else ""
 
 
 def scale_of(result: Result | None) -> str:

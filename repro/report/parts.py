@@ -154,12 +154,10 @@ def _remark(result: Result) -> str:
         return ""
     if result.conclusion == Conclusion.INCONCLUSIVE:
         return LEANS[leaning(result)]
-    of_claim = result.conclusion == Conclusion.CONFIRMED or result.test.endswith("two-sided")
-    p = result.p if of_claim else result.p_against
-    said = [] if p is None or result.conclusion not in DECIDED else [fmt.p_value(p)]
+    said = [lookups.p_said(result)] if result.conclusion in DECIDED else []
     if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
         said.append("leaving out one seed changes it")
-    return "; ".join(said)
+    return "; ".join(filter(None, said))
 
 
 def _unit(document: Document, result: Result) -> tuple[object, str]:

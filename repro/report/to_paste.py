@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from repro.judging import reason
-from repro.judging.document import Document
-from repro.report import lookups
+from repro.judging.document import Document, MeasurementPart
+from repro.report import badges, lookups
 from repro.report.markdown import escaped
 from repro.report.parts import parts
 from repro.schema import numbers as fmt
@@ -33,8 +33,8 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
     tested = lookups.decisive(document)
     said = [f"{claim}: {told}" for claim, told in _found(document)] if len(tested) > 1 else []
     if verdict.conclusion:
-        ps = ("" if each.p is None else f": {fmt.p_value(each.p)}" for each in tested)
-        said += dict.fromkeys(f"{each.test}{p}" for each, p in zip(tested, ps, strict=True))
+        tests = (filter(None, (each.test, lookups.p_said(each))) for each in tested)
+        said += dict.fromkeys(map(": ".join, tests))
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     said += [f"{flag.kind}: {flag.text}" for flag in verdict.flags]
     lines += [f"- {escaped(line)}" for line in (*said, *notes)]
@@ -61,17 +61,28 @@ def latex(documents: Sequence[Document], intervals: Sequence[Intervals]) -> str:
 
 def _rows(document: Document, intervals: Intervals) -> Iterator[tuple[str, ...]]:
     """What was measured of each arm, in the order of HEAD."""
+    items = badges.items(document)
     for arm in document.arms:
         for summary in arm.summaries:
-            measurement = lookups.measurement_of(document, summary.measurement)
+            measurement = _finer(document, lookups.measurement_of(document, summary.measurement))
             if measurement is None:
                 continue
             ends = intervals.get((arm.id, summary.measurement))
             shown = [lookups.value(each, measurement) for each in (summary.mean, *(ends or ()))]
             reach = f"{shown[1]} to {shown[2]}" if ends else fmt.DASH
             n = fmt.DASH if summary.n is None else fmt.count(summary.n)
+            n = items if items and summary.n == 1 else n
             sd = fmt.DASH if summary.sd is None else fmt.significant(summary.sd, 2)
             yield arm.label, measurement.label, n, shown[0], reach, sd
+
+
+def _finer(document: Document, of: MeasurementPart | None) -> MeasurementPart | None:
+    """A measurement with the digits of what was found of it, which are more where items count."""
+    if of is None or not badges.items(document):
+        return of
+    found = [each for each in lookups.decisive(document) if each.measurement == of.key]
+    digits = max([of.digits, *(lookups.digits_of(document, each) for each in found)])
+    return of.model_copy(update={"digits": digits})
 
 
 def _found(document: Document) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
@@ -37,6 +37,14 @@ class ItemValue(NamedTuple):
     item: str
     cluster: str
     value: float
+
+
+def answered_once(items: Iterable[ItemValue]) -> bool:
+    """Whether items are right or wrong, in one run of each arm, and belong to no cluster."""
+    rows = list(items)
+    runs = {(row.arm, row.seed) for row in rows}
+    plain = all(row.value in (0, 1) and not row.cluster for row in rows)
+    return plain and len(runs) == len({arm for arm, _ in runs})
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,8 +183,9 @@ def test_questions_are_paired_and_never_seeds(results: object, fields: tuple[str
     done = repro("compare", place, *args)
     (report,) = Path("reports").glob("*/declared/report.json")
     (found,) = read_document(report).results
-    expected = stats.ttest_rel([row[2] for row in RIGHT], [row[3] for row in RIGHT])
-    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    won = sum(large > small for *_, large, small in RIGHT)
+    lost = sum(large < small for *_, large, small in RIGHT)
+    assert found.p == pytest.approx(stats.binomtest(won, won + lost).pvalue, rel=1e-9)
     assert found.details["items"] == "60, answered by both"
     assert "on 60 items, for these two trained models" in done.stdout
     assert "60 seeds" not in done.stdout
@@ -239,16 +240,31 @@ def test_items_of_two_tasks_are_not_taken_for_one() -> None:
     assert "60 items, for these two trained models" in done.stdout, done.stderr
 
 
-def test_mcnemar_is_declared_in_the_claim() -> None:
-    repro("compare", table(), "--better", "higher", "--baseline", "small", "--items", "doc_id")
-    claim = Path("large_vs_small.claim.yaml")
-    claim.write_text(claim.read_text().replace("kind: items", "kind: items\n    test: mcnemar"))
-    done = repro("verify", claim)
-    won = sum(large > small for *_, large, small in RIGHT)
-    lost = sum(large < small for *_, large, small in RIGHT)
+def test_right_and_wrong_answers_are_counted_exactly_unless_a_margin_is_declared() -> None:
+    """150 questions that both answer, 5 that one answers alone: p = 0.0625, and 0.025 by t."""
+    rows = [(f"q{n}", "", int(n < 155), int(n < 150)) for n in range(200)]
+    args = (
+        "compare",
+        table(rows),
+        "--better",
+        "higher",
+        "--items",
+        "doc_id",
+        "--baseline",
+        "small",
+    )
+    done = repro(*args, "--markdown")
     (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
-    assert found.p == pytest.approx(stats.binomtest(won, won + lost).pvalue, rel=1e-9), done.stdout
-    assert found.details["right in one alone"] == f"{won} in large, {lost} in small"
+    assert found.p == pytest.approx(stats.binomtest(5, 5).pvalue, rel=1e-9)
+    assert found.details["right in one alone"] == "5 in large, 0 in small"
+    assert (done.returncode, str(found.conclusion)) == (3, "INCONCLUSIVE")
+    assert "| large | correct | 200 items | 0.775 | – | – |" in done.stdout
+    assert "test: mcnemar" in Path("large_vs_small.claim.yaml").read_text()
+    done = repro(*args, "--by", "0.001", "--markdown")
+    (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
+    expected = stats.ttest_rel([row[2] for row in rows], [row[3] for row in rows])
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    assert f"p = {expected.pvalue:.2g} against no difference" in done.stdout
 
 
 def test_items_that_do_not_fit_are_refused() -> None:

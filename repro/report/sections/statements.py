@@ -92,7 +92,7 @@ def _measured(document: Document, result: Result) -> list[tuple[str, str]]:
 def _evidence(document: Document, result: Result) -> list[tuple[str, str]]:
     pairs = []
     if result.p is not None:
-        said = fmt.p_value(result.p)
+        said = f"{fmt.p_value(result.p)}{lookups.null(result)}"
         if result.df is not None:
             said += f", {result.df:.3g} degrees of freedom"
         if result.p_against is not None:
