@@ -33,7 +33,7 @@ from repro.audit.printed_pairs import (
     of_one_metric,
     pairs_of,
 )
-from repro.audit.printed_words import Reading
+from repro.audit.printed_words import Meaning
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
@@ -44,16 +44,7 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
 
 MAX_PAIRS = 1_000
 WELCH = Variant("welch")
-NAMES: Mapping[Reading, str] = {
-    "sd": "standard deviation",
-    "se": "standard error",
-    "ci95": "half of a 95 % interval",
-    "ci95-t": "half of a 95 % interval by t",
-    "ci95-z": "1.96 standard errors",
-}
-
-
-Scenario: TypeAlias = tuple[Reading, int | None]
+Scenario: TypeAlias = tuple[Meaning, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +161,9 @@ def _best(
 def _scenarios(pairs: Sequence[ComparedPair]) -> list[Scenario]:
     """Each reading of ± that is open, with each number of runs that may be."""
     are_open = {sense for pair in pairs for sense in pair.senses}
-    readings = [each for each in MEANT if each in are_open] or ["sd"]
+    order = [*MEANT]
+    readings = sorted(are_open, key=lambda each: (order.index(each.reading), each.level))
+    readings = readings or [Meaning("sd")]
     missing = any(None in (pair.a.n, pair.b.n) for pair in pairs if pair.complete)
     return [(reading, n) for reading in readings for n in (SIZES if missing else (None,))]
 
@@ -209,7 +202,7 @@ def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]
             answer, reason = "cannot say", f"rounding allows {p_from(only.span)}"
     else:
         answer, reason = _answer(pair, found)
-    tried = {f"p_{reading}_n_{n}": each.p for (reading, n), each in found.items() if len(found) > 1}
+    tried = {f"p_{of.reading}_n_{n}": each.p for (of, n), each in found.items() if len(found) > 1}
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
 
 
@@ -265,7 +258,7 @@ def _by_readings(found: Mapping[Scenario, _Found]) -> str:
     readings = list(dict.fromkeys(reading for reading, _ in found))
     for reading in readings:
         these = {n: each for (of, n), each in found.items() if of == reading}
-        if_so = f"if ± is {NAMES[reading]}, " if len(readings) > 1 else ""
+        if_so = f"if ± is {reading.name}, " if len(readings) > 1 else ""
         parts.append(f"{if_so}{_by_sizes(these)}")
     asked = ["--plus-minus"] * (len(readings) > 1) + ["--n"] * (len(found) > len(readings))
     after = any(each.family > 1 for each in found.values())
@@ -294,7 +287,7 @@ def _answer_to_p(p: PrintedNumber, found: Mapping[Scenario, _Found]) -> tuple[An
     if fits == {True}:
         return "holds", f"{text} follows from the numbers by every reading of them"
     ways = [
-        f"{NAMES[reading]}{f', n = {n}' if n else ''}"
+        f"{reading.name}{f', n = {n}' if n else ''}"
         for (reading, n), each in found.items()
         if each.fits
     ]
@@ -315,9 +308,9 @@ def _taken(
         )
     if family > 1:
         yield f"Holm's correction is over {family} comparisons of this table."
-    read = {value.reading for pair in pairs if pair.complete for value in (pair.a, pair.b)}
-    if len(read) == 1 and (reading := read.pop()) and not decided.plus_minus:
-        yield f"± is read as {NAMES[reading]}, as the table says."
+    read = {value.meaning for pair in pairs if pair.complete for value in (pair.a, pair.b)}
+    if len(read) == 1 and (meaning := read.pop()) and not decided.plus_minus:
+        yield f"± is read as {meaning.name}, as the table says."
     if printed.n and not decided.n:
         yield f"n = {printed.n}, as the text of the table says."
     stars = any(value.stars for row in printed.methods for value in row.values.values())

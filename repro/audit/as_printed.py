@@ -24,7 +24,7 @@ from repro.audit.printed_words import (
     ACCURACY_KNOWN,
     Better,
     Layout,
-    Reading,
+    Meaning,
     Side,
     data_column,
     is_of_no_method,
@@ -46,6 +46,7 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
     "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err\.?|standard error)\)?"),
     "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
 }
+_MEANINGS: Mapping[str, Meaning] = {each: Meaning(each) for each in ("sd", "se", "ci95")}
 _LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
 _AGAINST = (
     r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
@@ -76,7 +77,7 @@ class AsPrinted:
 
     methods: tuple[Method, ...]
     columns: tuple[str, ...]
-    reading: Reading | None
+    meaning: Meaning | None
     n: int | None
     better: Mapping[str, Better]
     legend: Mapping[str, PrintedNumber]
@@ -120,7 +121,7 @@ def read_as_printed(
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
-        reading=spread_told(said),
+        meaning=spread_told(said),
         n=runs_told(said),
         better=better,
         legend=_legend(said, rows),
@@ -369,13 +370,15 @@ class _Reader:
         if (found["other"] or found["after"]) and not self.bracketed:
             self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
         try:
-            spread, reading = spread_of(found)
+            spread, meaning = spread_of(found)
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
-            reading = reading or spread_told(self.names[at].lower())
-            value = PrintedValue(mean, spread, stars, bold, reading, percent)
+            told = spread_told(self.names[at].lower())
+            meaning = told if told and told.reading == "ci95" else meaning or told
+            value = PrintedValue(mean, spread, stars, bold, meaning, percent)
             if after is not None and not row[after].empty:
                 spread = number_of(bare(self._points(row[after]))[0].lstrip("±+/- "))
-                return replace(value, spread=spread, reading=self.roles[after])  # type: ignore[arg-type]
+                told = spread_told(self.names[after].lower())
+                return replace(value, spread=spread, meaning=told or _MEANINGS[self.roles[after]])
         except ClaimError as error:
             self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
             return None

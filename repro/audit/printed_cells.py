@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from repro.audit.comparison import NOT_SIGNIFICANT
-from repro.audit.printed_words import Reading
+from repro.audit.printed_words import Meaning
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
 
@@ -35,14 +35,14 @@ class PrintedValue:
     """A mean with its spread, the stars behind it, and whether it is bold.
 
     ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
-    ``reading`` and ``n`` are what its cell, row or column says of it alone.
+    ``meaning`` of it and ``n`` are what its cell, row or column says of it alone.
     """
 
     mean: PrintedNumber
     spread: PrintedNumber | None = None
     stars: str = ""
     bold: bool = False
-    reading: Reading | None = None
+    meaning: Meaning | None = None
     percent: bool = False
     n: int | None = None
 
@@ -83,14 +83,14 @@ def number_of(text: str) -> PrintedNumber:
     return number
 
 
-def spread_of(found: re.Match[str]) -> tuple[PrintedNumber | None, Reading | None]:
+def spread_of(found: re.Match[str]) -> tuple[PrintedNumber | None, Meaning | None]:
     """The spread of a mean: half of an interval that is printed with both its ends."""
     if found["low"]:
         mean, low, high = (number_of(found[each]) for each in ("mean", "low", "high"))
         if not low.value <= mean.value <= high.value:
             raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
         half = (high.value - low.value) / 2
-        return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half)), "ci95"
+        return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half)), Meaning("ci95")
     text = found["spread"] or found["inside"]
     if text is None:
         return None, None

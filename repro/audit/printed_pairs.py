@@ -12,25 +12,24 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from repro.audit.as_printed import AsPrinted, Method
 from repro.audit.comparison import PrintedArm, PrintedComparison
-from repro.audit.grading import READINGS
 from repro.audit.printed_cells import PrintedValue
-from repro.audit.printed_words import Better, Reading, Side, metrics_in
+from repro.audit.printed_words import Better, Meaning, Reading, Side, metrics_in
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
 
 ALPHA = 0.05
-MEANT: Mapping[Reading, Callable[[int], float]] = {
-    "sd": lambda _: 1.0,
-    "se": READINGS["standard errors"],
-    "ci95-t": READINGS["half the length of 95 % intervals"],
-    "ci95-z": lambda n: math.sqrt(n) / float(ndtri(0.975)),
+MEANT: Mapping[Reading, Callable[[int, float], float]] = {
+    "sd": lambda *_: 1.0,
+    "se": lambda n, _: math.sqrt(n),
+    "ci95-t": lambda n, level: math.sqrt(n) / float(stdtrit(n - 1, (1 + level) / 2)),
+    "ci95-z": lambda n, level: math.sqrt(n) / float(ndtri((1 + level) / 2)),
 }
-"""What ± may be, and the factor that leads to the standard deviation of so many runs."""
+"""What ± may be, and the factor to the deviation of n runs, of an interval at its level."""
 
 MANY = 100
 """With so many runs t and z make intervals of one length, up to 1.3 %."""
@@ -58,13 +57,13 @@ class ComparedPair:
     p: PrintedNumber | None
     shown: bool = True
 
-    def comparison(self, reading: Reading, n: int | None, rounding: Rounding) -> PrintedComparison:
+    def comparison(self, meaning: Meaning, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
-        a, b = (arm_of(value, n, reading, rounding) for value in (self.a, self.b))
+        a, b = (arm_of(value, n, meaning, rounding) for value in (self.a, self.b))
         return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA)
 
     @property
-    def senses(self) -> set[Reading]:
+    def senses(self) -> set[Meaning]:
         """What ± of a value that may be one thing or another may be."""
         found = [senses(each) for each in (self.a, self.b) if each.spread is not None]
         return {sense for each in found if len(each) > 1 for sense in each}
@@ -81,23 +80,25 @@ class ComparedPair:
         return all(each.spread is not None and each.n != 1 for each in (self.a, self.b))
 
 
-def senses(value: PrintedValue) -> Sequence[Reading]:
+def senses(value: PrintedValue) -> Sequence[Meaning]:
     """What ± of a value may be."""
-    if value.reading is None:
-        return [*MEANT]
-    if value.reading == "ci95":
-        return ["ci95-t"] if (value.n or 0) >= MANY else ["ci95-t", "ci95-z"]
-    return [value.reading]
+    said = value.meaning
+    if said is None:
+        return [Meaning(each) for each in MEANT]
+    if said.reading != "ci95":
+        return [said]
+    by_t, by_z = (replace(said, reading=each) for each in ("ci95-t", "ci95-z"))
+    return [by_t] if (value.n or 0) >= MANY else [by_t, by_z]
 
 
-def arm_of(value: PrintedValue, n: int | None, reading: Reading, rounding: Rounding) -> PrintedArm:
+def arm_of(value: PrintedValue, n: int | None, meaning: Meaning, rounding: Rounding) -> PrintedArm:
     """A value of ``n`` runs, where the table says no other number, in a reading of ±."""
     mean, spread, n = value.mean.under(rounding), value.spread, value.n or n
     if n is None or n < 2 or spread is None:
         return PrintedArm(mean, None, None)
     spread = spread.under(rounding)
-    meant = reading if reading in senses(value) else senses(value)[0]
-    by = MEANT[meant](n)
+    meant = meaning if meaning in senses(value) else senses(value)[0]
+    by = MEANT[meant.reading](n, meant.level) / meant.times
     spread = replace(spread, value=spread.value * by, half=spread.half * by)
     return PrintedArm(mean, spread, n)
 
@@ -106,10 +107,11 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
     """The pairs of each column, or row, and whether the table makes their comparison."""
     for group, column, arms, ps in groups_of(printed, source):
         default = decided.n or printed.n
+        given = Meaning(decided.plus_minus) if decided.plus_minus else None
         known = {
             name: replace(
                 value,
-                reading=value.reading or decided.plus_minus or printed.reading,
+                meaning=value.meaning or given or printed.meaning,
                 n=value.n or default,
             )
             for name, value in arms.items()

@@ -16,10 +16,39 @@ Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z"]
 Better: TypeAlias = Literal["lower", "higher"]
 Side: TypeAlias = Literal["rows", "columns"]
 
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What ± is said to be: so many deviations or errors, or half of an interval of a level."""
+
+    reading: Reading
+    times: float = 1.0
+    level: float = 0.95
+
+    @property
+    def name(self) -> str:
+        """`half of a 95 % interval`."""
+        if self.reading in ("sd", "se"):
+            what = "standard deviation" if self.reading == "sd" else "standard error"
+            return what if self.times == 1 else f"{self.times:g} {what}s"
+        by = {"ci95-t": " by t", "ci95-z": " by z"}.get(self.reading, "")
+        return f"half of a {100 * self.level:g} % interval{by}"
+
+
+_TIMES = {"": 1.0, "1": 1.0, "one": 1.0, "twice the": 2.0, "two": 2.0, "three": 3.0}
+_MANY = r"(?:(?<![\w.-])(one|two|three|twice the|[123]|1\.64|1\.645|1\.96|2\.58) ?[x×*]? ?)?"
+_LEVEL = r"(?<![\w.])([5-9][0-9](?:\.[0-9]+)?) ?%? ?(?:\w+ )?"
 _SAYS: Mapping[Reading, re.Pattern[str]] = {
-    "sd": re.compile(r"\b(?:s\.?d\.?|std\.?(?! ?err)|stdev|standard deviations?)(?![a-z])"),
-    "se": re.compile(r"\b(?:s\.?e\.?m?|std\.? ?err(?:or)?|standard errors?)(?![a-z])"),
-    "ci95": re.compile(r"95 ?% ?(?:ci|confidence|c\.i\.)|ci ?95|confidence intervals?"),
+    "sd": re.compile(
+        rf"{_MANY}(?:\b(?:s\.?d\.?|std(?!\.? ?err)\.?|stdev|standard deviations?)(?![a-z])|σ)"
+    ),
+    "se": re.compile(
+        rf"{_MANY}\b(?:s\.?e\.?m?|std\.? ?err(?:or)?s?|(?:standard|std\.?) errors?)(?![a-z])"
+    ),
+    "ci95": re.compile(
+        rf"{_LEVEL}(?:ci|c\.i\.|confidence|credible)|\bci ?([5-9][0-9])(?![0-9.])"
+        r"|(?:confidence|credible) intervals?"
+    ),
 }
 _COUNTS = {
     "two": 2,
@@ -54,6 +83,11 @@ _RUNS = re.compile(
     rf"|\b(?:over|of|across|with|from|for|using) (?:the )?{_COUNT} "
     rf"(?:[a-z-]+ ){{0,3}}{_REPEATED}\b|\b(?:repeated|run) {_COUNT} times\b"
     rf"|(?:^|[.,;:(±] ?){_COUNT} (?:random )?{_REPEATED}\b"
+)
+_NO_RUNS = re.compile(
+    rf"\b(?:best|top)(?:[ -]\w+)? (?:out )?of (?:the )?{_COUNT}\b|cross[- ]?validat|\bfolds?\b"
+    r"|\b(?:eval(?:uation)?|test|inference|decoding|sampling|generation)[ -](?:runs|seeds|trials)\b"
+    rf"|{_REPEATED} of (?:one|a single|the same) (?:trained )?(?:model|network|checkpoint)"
 )
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
@@ -293,14 +327,26 @@ def _by_bold(bold: Sequence[Sequence[bool]]) -> Layout:
     return Layout(side, f"each {'row' if in_rows else 'column'} has a number in bold")
 
 
-def spread_told(said: str) -> Reading | None:
+def spread_told(said: str) -> Meaning | None:
     """What header and notes say that ± is, where they say one thing."""
-    found = [reading for reading, pattern in _SAYS.items() if pattern.search(said)]
-    return found[0] if len(found) == 1 else None
+    found = {_meaning(reading, each) for reading, by in _SAYS.items() for each in by.findall(said)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _meaning(reading: Reading, found: str | Sequence[str]) -> Meaning:
+    number = next(filter(None, [found] if isinstance(found, str) else found), "")
+    if reading == "ci95":
+        return Meaning(reading, level=float(number or 95) / 100)
+    return Meaning(reading, _TIMES.get(number) or float(number))
 
 
 def runs_told(said: str) -> int | None:
-    """How many runs the notes say a mean is of, where they name one number, in digits or words."""
+    """How many runs the notes say a mean is of, where they name one number, in digits or words.
+
+    None where the runs are folds, the best of some, or evaluations of one model.
+    """
+    if _NO_RUNS.search(said):
+        return None
     found = {next(filter(None, each)) for each in _RUNS.findall(said)}
     counts = {_COUNTS.get(text) or int(text) for text in found}
     return (counts.pop() or None) if len(counts) == 1 else None

@@ -563,3 +563,44 @@ def test_how_many_items_a_data_set_has_is_no_number_of_runs(tmp_path, name):
     rows, _ = audited(tmp_path, text, plus_minus="sd")
     (row,) = rows.values()
     assert (row.answer, "Decide it by --n" in row.reason) == ("cannot say", True)
+
+
+@pytest.mark.parametrize(
+    ("caption", "factor"),
+    [
+        ("mean and standard deviation of 5 runs", 1),
+        ("mean and std. error of 5 runs", 5**0.5),
+        ("Error bars are two standard errors over 5 runs", 5**0.5 / 2),
+        ("± 2 SE, n = 5", 5**0.5 / 2),
+        ("± 1.96 standard errors of 5 runs", 5**0.5 / 1.96),
+        ("mean ± two standard deviations over 5 seeds", 1 / 2),
+        ("± 2σ of 5 runs", 1 / 2),
+        *(
+            (f"{level}% confidence intervals of 100 runs", 10 / stats.t.ppf(0.5 + level / 200, 99))
+            for level in (68, 90, 95, 99)
+        ),
+    ],
+)
+def test_a_caption_says_how_many_deviations_or_errors(tmp_path, caption, factor):
+    """And of which level an interval is: 68 % are one error, about, and 99 % two and a half."""
+    text = "| Method | Acc |\n|---|---|\n| Base | 84.10 ± 0.90 |\n| Ours | 85.40 ± 0.50 |\n"
+    (row,) = audited(tmp_path, f"{text}\n{caption}\n")[0].values()
+    n = 100 if "100" in caption else 5
+    p = welch((85.4, 0.5 * factor, n), (84.1, 0.9 * factor, n))
+    assert f"(p = {p:.3g})" in row.reason
+    assert row.answer == ("holds" if p < 0.05 else "does not")
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Average of the best 3 of 10 runs",
+        "top 3 of 20 seeds",
+        "5-fold cross-validation, repeated 10 times",
+        "5 evaluation runs of one trained model",
+    ],
+)
+def test_n_is_a_number_of_independent_runs(tmp_path, caption):
+    text = "| Method | Acc |\n|---|---|\n| Base | 84.1 ± 0.9 |\n| Ours | 85.4 ± 0.5 |\n"
+    (row,) = audited(tmp_path, f"{text}\n{caption}, with standard deviation.\n")[0].values()
+    assert (row.answer, "Decide it by --n" in row.reason) == ("cannot say", True)
