@@ -198,6 +198,8 @@ def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]
     elif pair.p is not None and len(found) == 1:
         answer, reason = answer_of(row)
         (only,) = found.values()
+        if row.condition == "one-sided" and pair.named.tails == 2:
+            answer, reason = "does not", f"{reason}, and the table says two-sided"
         if answer == "holds" and _is_open(pair.p, only.span):
             answer, reason = "cannot say", f"rounding allows {p_from(only.span)}"
     else:

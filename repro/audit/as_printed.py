@@ -22,9 +22,11 @@ from repro.audit.printed_cells import (
 )
 from repro.audit.printed_words import (
     ACCURACY_KNOWN,
+    UNNAMED,
     Better,
     Layout,
     Meaning,
+    NamedTest,
     Side,
     data_column,
     is_of_no_method,
@@ -32,6 +34,7 @@ from repro.audit.printed_words import (
     runs_in_name,
     runs_told,
     spread_told,
+    test_told,
     way,
 )
 from repro.errors import ClaimError, Place, Problem, SpecError
@@ -72,7 +75,7 @@ class AsPrinted:
     ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
     behind, and is of. ``guessed`` are sentences on what the table does not say;
     ``way_guessed`` names what higher is taken to be better in, and ``compared_with`` the method
-    that stars or p are against, where a note or the header of p says so.
+    that stars or p are against, and ``test`` theirs, where a note or the header of p says so.
     """
 
     methods: tuple[Method, ...]
@@ -88,6 +91,7 @@ class AsPrinted:
     guessed: tuple[str, ...] = ()
     way_guessed: tuple[str, ...] = ()
     compared_with: str = ""
+    test: NamedTest = UNNAMED
 
 
 def read_as_printed(
@@ -135,6 +139,7 @@ def read_as_printed(
             columns if side == "columns" else [row.name for row in rows],
             [*table.notes, *(names[at] for at in reader.at("p"))],
         ),
+        test=test_told(" ".join([said, *reader.tests(body)])),
     )
 
 
@@ -307,6 +312,11 @@ class _Reader:
         """The last column of results before that of p; empty where no p is printed."""
         before = [at for at in self.at("value") for p in self.at("p")[:1] if at < p]
         return self.names[before[-1]] if before else ""
+
+    def tests(self, body: Sequence[Sequence[Cell]]) -> set[str]:
+        """What stands in a column that names the test of each row."""
+        columns = [at for at, name in enumerate(self.names) if name.lower() == "test"]
+        return {row[at].text.lower() for row in body for at in columns if not row[at].empty}
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
         printed = any(has_spread(bare(row[at].text)[0]) for row in rows[1:])

@@ -17,7 +17,7 @@ from scipy.special import ndtri, stdtrit
 from repro.audit.as_printed import AsPrinted, Method
 from repro.audit.comparison import PrintedArm, PrintedComparison
 from repro.audit.printed_cells import PrintedValue
-from repro.audit.printed_words import Better, Meaning, Reading, Side, metrics_in
+from repro.audit.printed_words import UNNAMED, Better, Meaning, NamedTest, Reading, Side, metrics_in
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
@@ -56,11 +56,14 @@ class ComparedPair:
     b: PrintedValue
     p: PrintedNumber | None
     shown: bool = True
+    named: NamedTest = UNNAMED
 
     def comparison(self, meaning: Meaning, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
         a, b = (arm_of(value, n, meaning, rounding) for value in (self.a, self.b))
-        return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA)
+        test, tails = self.named if self.p is not None else UNNAMED
+        test = None if test in ("paired", "wilcoxon") and a.n != b.n else test
+        return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA, test=test, tails=tails)
 
     @property
     def senses(self) -> set[Meaning]:
@@ -122,7 +125,9 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
                 if name != baseline:
                     p = ps.get(name) or _by_stars(arm, printed.legend)
                     both = (name, baseline)
-                    yield ComparedPair(_named(*both, group), both, arm, known[baseline], p)
+                    yield ComparedPair(
+                        _named(*both, group), both, arm, known[baseline], p, named=printed.test
+                    )
             continue
         way = decided.better or printed.better.get(column)
         ordered = list(known)
@@ -134,7 +139,9 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             best = next((name for name in ordered if known[name].spread), ordered[0])
             shown = way is None or best in (a, b)
             p = ps.get(a) or stars
-            yield ComparedPair(_named(a, b, group), (a, b), known[a], known[b], p, shown)
+            yield ComparedPair(
+                _named(a, b, group), (a, b), known[a], known[b], p, shown, printed.test
+            )
 
 
 def _rank(value: PrintedValue, sign: int) -> tuple[float, bool]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
+
+from repro.audit.audit_file import TestName
 
 Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z"]
 """What ± is said to be; a 95 % interval is one of t, or of 1.96 standard errors (z), or either."""
@@ -89,6 +91,17 @@ _NO_RUNS = re.compile(
     r"|\b(?:eval(?:uation)?|test|inference|decoding|sampling|generation)[ -](?:runs|seeds|trials)\b"
     rf"|{_REPEATED} of (?:one|a single|the same) (?:trained )?(?:model|network|checkpoint)"
 )
+ONE_SIDED = re.compile(r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test")
+CORRECTED = re.compile(r"bonferroni|\bholm\b|\bfdr\b|benjamini|corrected|adjusted p|permutation")
+_TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
+_TESTS: Mapping[TestName, re.Pattern[str]] = {
+    "welch": re.compile(r"\bwelch|\bunequal variances?"),
+    "student": re.compile(r"\bstudent'?s?\b(?! t-dist)|\bequal variances"),
+    "paired": re.compile(r"\bpaired (?:student'?s? )?t-?tests?"),
+    "wilcoxon": re.compile(r"\bsigned[- ]rank"),
+    "mann_whitney": re.compile(r"\bmann[- ]?whitney|\brank[- ]sum|\bu[- ]test"),
+    "permutation": re.compile(r"\bpermutation|\brandomi[sz]ation test"),
+}
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
     r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
@@ -350,6 +363,28 @@ def runs_told(said: str) -> int | None:
     found = {next(filter(None, each)) for each in _RUNS.findall(said)}
     counts = {_COUNTS.get(text) or int(text) for text in found}
     return (counts.pop() or None) if len(counts) == 1 else None
+
+
+class NamedTest(NamedTuple):
+    """The test of a printed p, and its sides, where the table says them."""
+
+    test: TestName | None = None
+    tails: Literal[1, 2] | None = None
+
+
+UNNAMED = NamedTest()
+
+
+def test_told(said: str) -> NamedTest:
+    """The one test that header and notes name; none where p-values may be corrected ones."""
+    if CORRECTED.search(said):
+        return UNNAMED
+    found = [test for test, named in _TESTS.items() if named.search(said)]
+    if "paired" in found and "student" in found:
+        found.remove("student")
+    one, two = (each.search(said) is not None for each in (ONE_SIDED, _TWO_SIDED))
+    tails: Literal[1, 2] | None = None if one == two else 1 if one else 2
+    return NamedTest(found[0] if len(found) == 1 else None, tails)
 
 
 def runs_in_name(name: str, *, of_method: bool) -> int | None:

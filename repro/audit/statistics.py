@@ -17,6 +17,7 @@ from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
 from repro.audit.pasted import Cell, Pasted, gathered
+from repro.audit.printed_words import CORRECTED, ONE_SIDED
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
@@ -34,8 +35,6 @@ _NEXT = rf"(?:[pP] ?[=<>]|(?!r ?[=<>]){_NAMES} ?[(=<>])"
 """What begins something else; `r = .31` without degrees of freedom is the size of an effect."""
 _BETWEEN = rf"(?: ?[,;](?! ?{_NEXT})[\w\N{{SUPERSCRIPT TWO}}^. ]{{1,12}} ?= ?{_N})*"
 _P = re.compile(rf"{_BETWEEN} ?[,;:(]? ?(?:[pP] ?(?P<p>[=<>≤≥] ?{_N})|(?P<ns>n\.?s\.?)(?!\w))")
-_ONE_SIDED = re.compile(r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test")
-_CORRECTED = re.compile(r"bonferroni|\bholm\b|\bfdr\b|benjamini|corrected|adjusted p|permutation")
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(r"t(?:[- ](?:value|stat(?:istic)?))?"),
     "F": re.compile(r"f(?:[- ](?:value|stat(?:istic)?|ratio))?"),
@@ -316,7 +315,7 @@ def audit_statistics(
 ) -> Audit:
     """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
     lower = text.lower()
-    tells = (_ONE_SIDED.search(lower) is not None, _CORRECTED.search(lower) is not None)
+    tells = (ONE_SIDED.search(lower) is not None, CORRECTED.search(lower) is not None)
     said = _Said(*tells, in_text=has_statistics(text))
     rows = tuple(_audited(each, rounding, said) for each in statements)
     return Audit("", source, rows, tuple(said.sentences()))

@@ -35,6 +35,7 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
     if verdict.conclusion:
         tests = (filter(None, (each.test, lookups.p_said(each))) for each in tested)
         said += dict.fromkeys(map(": ".join, tests))
+        said += filter(None, [badges.strength(verdict.strength)])
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     said += [f"{flag.kind}: {flag.text}" for flag in verdict.flags]
     lines += [f"- {escaped(line)}" for line in (*said, *notes)]
@@ -46,8 +47,10 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
 def latex(documents: Sequence[Document], intervals: Sequence[Intervals]) -> str:
     """A table of means and intervals, each arm once, and below them what was found of each part."""
     both = list(zip(documents, intervals, strict=True))
-    arms = dict.fromkeys(row for document, ends in both for row in _rows(document, ends))
-    lines = [" & ".join(each.translate(_LATEX) for each in row) for row in (HEAD, *arms)]
+    arms: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for row in (row for document, ends in both for row in _rows(document, ends)):
+        arms[row[:3]] = max(row, arms.get(row[:3], row), key=lambda each: len(each[3]))
+    lines = [" & ".join(each.translate(_LATEX) for each in row) for row in (HEAD, *arms.values())]
     width = len(HEAD) - 1
     lines += [
         f"{claim.translate(_LATEX)} & \\multicolumn{{{width}}}{{l}}{{{told.translate(_LATEX)}}}"

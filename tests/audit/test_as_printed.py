@@ -604,3 +604,33 @@ def test_n_is_a_number_of_independent_runs(tmp_path, caption):
     text = "| Method | Acc |\n|---|---|\n| Base | 84.1 ± 0.9 |\n| Ours | 85.4 ± 0.5 |\n"
     (row,) = audited(tmp_path, f"{text}\n{caption}, with standard deviation.\n")[0].values()
     assert (row.answer, "Decide it by --n" in row.reason) == ("cannot say", True)
+
+
+NAMED = """\
+Mean (standard deviation) over 20 random seeds. {} against Adam; **p < 0.01, *p < 0.05.
+
+| Optimizer | CIFAR-10 | CIFAR-100 |
+|---|---|---|
+| Adam | 93.12 (0.25) | 72.04 (0.41) |
+| SGD | 93.30 (0.21)** | 73.05 (0.35)** |
+| Lion | 93.15 (0.30) | 72.10 (0.52)** |
+"""
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_test_that_the_caption_names_is_the_one_that_is_computed(tmp_path, told):
+    rows, _ = audited(tmp_path, NAMED.format("two-sided Welch's t-test" if told else "Tested"))
+    lion, sgd = rows["Lion vs Adam, CIFAR-100"], rows["SGD vs Adam, CIFAR-10"]
+    assert welch((72.1, 0.52, 20), (72.04, 0.41, 20)) > 0.6
+    assert lion.answer == ("does not" if told else "cannot say")
+    assert (lion.grade == "DECISION-INCONSISTENT") == told
+    assert 0.01 < welch((93.3, 0.21, 20), (93.12, 0.25, 20)) < 0.02
+    assert sgd.answer == ("does not" if told else "cannot say")
+    rows, _ = audited(tmp_path, NAMED.format("Bonferroni-corrected Welch's t-tests"))
+    assert rows["Lion vs Adam, CIFAR-100"].answer == "cannot say"
+
+
+def test_a_column_may_name_the_test(tmp_path):
+    text = "method,mean,sd,n,p,test\nAdam,72.04,0.41,20,,\nLion,72.10,0.52,20,0.004,welch\n"
+    (row,) = audited(tmp_path, text)[0].values()
+    assert (row.answer, row.grade) == ("does not", "DECISION-INCONSISTENT")

@@ -22,6 +22,7 @@ from scipy.stats import t as student
 
 from repro.judging.document import Document
 from repro.report.write import read_document
+from repro.schema import numbers as fmt
 from tests.commands import repro as command
 
 ROOT = Path(__file__).parents[2]
@@ -409,6 +410,33 @@ def test_a_table_to_paste_into_a_paper_is_read_by_latex() -> None:
     text = next(Path().glob("*.claim.yaml")).read_text()
     assert "alpha: 0.1\n" in text
     assert "design: paired" in text
+
+
+def test_what_is_pasted_says_its_level_and_each_arm_once() -> None:
+    """And with digits enough for every comparison that the arm is in."""
+    shifts = {"a": (0, "{:.4f}"), "b": (0.2, "{:.2f}"), "c": (-0.2, "{:.4f}")}
+    rows = [
+        f"{arm},{n},{form.format(x + shift)}"
+        for arm, (shift, form) in shifts.items()
+        for n, x in enumerate(FA3)
+    ]
+    Path("three.csv").write_text("\n".join(["arm,seed,loss", *rows]))
+    args = ("compare", "three.csv", "--better", "lower", "--baseline", "a", "--alpha", 0.2)
+    lines = repro(*args, "--latex").stdout.splitlines()
+    arms = [line.split(" & ")[0] for line in lines if line.count(" & ") == 5]
+    assert sorted(arms) == ["Arm", "a", "b", "c"]
+    told = repro(*args, "--markdown").stdout
+    assert "- error rate at most 10 %" in told.replace("\xa0", " ")
+
+
+def test_the_p_that_is_pasted_is_of_what_was_found() -> None:
+    """Of the contrary where that is: no p near one stands behind CONTRADICTED."""
+    Path("one.csv").write_text("seed,loss\n" + "\n".join(f"{n},{x}" for n, x in enumerate(FA3)))
+    told = repro("compare", "one.csv", "--at-most", 3.27, "--markdown").stdout
+    assert "CONTRADICTED" in told
+    said = fmt.p_value(ttest_1samp(FA3, 3.27, alternative="greater").pvalue)
+    assert said in told.replace("\xa0", " ")
+    assert "> 0.99" not in told
 
 
 def test_reading_a_record_needs_no_torch() -> None:

@@ -263,9 +263,12 @@ def _table(document: Document, part: Robustness) -> TableBlock:
         p = fmt.DASH if each.p is None else fmt.bare_p(each.p)
         word = f"refused: {each.refused}" if each.refused else each.conclusion or "none"
         rows.append((each.name, each.choice, effect, ends, p, word))
+    of_claim = any(
+        a.conclusion == Conclusion.CONTRADICTED and (a.p or 0) > 0.5 for a in part.analyses
+    )
     columns = (
         *texts("Analysis", "Choice"),
-        *numbers("Effect", "Interval", "p"),
+        *numbers("Effect", "Interval", f"p{' of the claim' * of_claim}"),
         *texts("Conclusion"),
     )
     caption = f"{lookups.title_of(document, part.expectation)}: all {fmt.count(len(rows))} analyses"
