@@ -80,8 +80,8 @@ def p_said(result: Result) -> str:
 
 def null(result: Result) -> str:
     """What p is against where a smallest effect was declared, which the interval decides."""
-    of_other = result.kind in ("difference", "items") and result.limits
-    return " against no difference" if of_other else ""
+    wanted = any(limit.why for limit in result.limits)
+    return " against no difference" if wanted and result.kind in ("difference", "items") else ""
 
 
 def scale_of(result: Result | None) -> str:

@@ -15,6 +15,7 @@ from repro.results.importer import FilesRead
 from repro.results.measures import measure_of, measured
 from repro.results.path_names import parts_of
 from repro.results.readings import short
+from repro.results.roles import TRIAL
 from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
 from repro.results.run_values import FoundValue, ItemValue
@@ -93,7 +94,8 @@ def _of_rows(
             raise no_field(path, name, known)
     named_seed = "seed" if all("seed" in run.fields for run in runs) else ""
     seed = seed_field(path, runs, hints) if hints.seed else named_seed
-    told = {hints.items, hints.clusters, seed} - {""}
+    trial = "" if seed else _trial_field(runs)
+    told = {hints.items, hints.clusters, seed, trial} - {""}
     if forms[0].arm and not hints.arm:
         templates = [str(form.importer["path"]) for form in forms]
         names = parts_of(path, [form.arm for form in forms], templates, hints).arms
@@ -105,28 +107,53 @@ def _of_rows(
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
     rows = [_row(path, arm, run, measure, seed, hints) for arm, run in zip(arms, runs, strict=True)]
-    _refuse_twice(path, rows, runs)
+    _refuse_twice(path, rows, runs, trial)
+    rows, averaged = _averaged(rows, trial) if trial else (rows, "")
     results = FoundResults(path, _means(rows), measure, items=tuple(rows))
     counts = Counter(row.arm for row in rows)
     many = ", ".join(f"{arm} {number_of(count, 'row')}" for arm, count in counts.items())
     by = f"by the field '{where}'" if where else "by the paths"
     items = number_of(len({row.item for row in rows}), "item")
     results.said = [f"a row per item, by '{hints.items}': {items}; {many}", f"arms {by}", said]
+    results.said += filter(None, [averaged])
     if hints.clusters:
         clusters = number_of(len({row.cluster for row in rows}), "cluster")
         results.said.append(f"{clusters}, by '{hints.clusters}'")
     return results
 
 
-def _refuse_twice(path: Path, rows: Sequence[ItemValue], runs: Sequence[FoundRun]) -> None:
+def _trial_field(runs: Sequence[FoundRun]) -> str:
+    """The one field of every row that counts answers of a trained model; empty without one."""
+    names = [name for name in runs[0].fields if TRIAL.fullmatch(name.lower())]
+    there = [name for name in names if all(name in run.fields for run in runs)]
+    return there[0] if len(there) == 1 else ""
+
+
+def _averaged(rows: Sequence[ItemValue], trial: str) -> tuple[list[ItemValue], str]:
+    """A row per item, with the mean over its trials; and how many these were."""
+    by_item: dict[ItemValue, list[float]] = {}
+    for row in rows:
+        by_item.setdefault(row._replace(value=0.0), []).append(row.value)
+    counts = sorted({len(values) for values in by_item.values()})
+    many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    means = [row._replace(value=sum(of) / len(of)) for row, of in by_item.items()]
+    return means, f"the mean of {many} trials per item, by '{trial}', of one trained model per arm"
+
+
+def _refuse_twice(
+    path: Path, rows: Sequence[ItemValue], runs: Sequence[FoundRun], trial: str
+) -> None:
     """ClaimError for an item that one run has twice: of two tasks, it may be, or of two runs."""
-    places: dict[tuple[str, int, str], str] = {}
+    places: dict[tuple[str, int, str, str], str] = {}
     for row, run in zip(rows, runs, strict=True):
-        key = (row.arm, row.seed, row.item)
+        key = (row.arm, row.seed, row.item, text_in(path, run, trial) if trial else "")
         if (other := places.get(key)) is not None:
             both = f"{other} and {run.place}"
             mistake = f"item '{short(row.item)}' of {row.arm} appears twice: {both}"
-            advice = "name the field of the seed: --seed NAME, or give results of one task"
+            advice = (
+                "name the field of the seed: --seed NAME; call it trial, if one model answered "
+                "several times; or give results of one task"
+            )
             raise refused(path, mistake, "each item once in each run", advice)
         places[key] = run.place
 

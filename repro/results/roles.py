@@ -99,6 +99,12 @@ Cells: TypeAlias = Mapping[str, Counter[str]]
 """arm -> the values that a field has in its runs, and how often."""
 
 
+TRIAL = re.compile(
+    r"(?:trial|attempt|repeat|repetition|rollout|epoch)s?(?:[_ -]?(?:id|idx|index|num|number|no))?"
+)
+"""A field that counts the answers of one trained model to an item."""
+
+
 def last_part(key: str) -> str:
     """The name of a field without what it lies in: `seed` of `config.seed`."""
     return key.casefold().rpartition(".")[2]

@@ -6,6 +6,7 @@ import json
 import random
 import zipfile
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -21,6 +22,12 @@ RIGHT = [
     )
 ]
 """Question, passage, and whether the large and the small model answer it."""
+
+
+def alone() -> tuple[int, int]:
+    """How many questions the large model alone answers, and either alone."""
+    won = sum(large > small for *_, large, small in RIGHT)
+    return won, won + sum(large < small for *_, large, small in RIGHT)
 
 
 def table(rows: list[tuple[str, str, int, int]] = RIGHT) -> str:
@@ -135,8 +142,7 @@ def test_instances_of_helm_are_items() -> None:
     assert "on 60 items, for these two trained models" in done.stdout, done.stderr
     (report,) = Path("reports").glob("*/declared/report.json")
     (found,) = read_document(report).results
-    expected = stats.ttest_rel([row[2] for row in RIGHT], [row[3] for row in RIGHT])
-    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    assert found.p == pytest.approx(stats.binomtest(*alone()).pvalue, rel=1e-9)
     spec = Path("runs/boolq:model=vendor_large/run_spec.json")
     spec.write_text(spec.read_text().replace('"args": {}', '"args": {"subject": "law"}'))
     done = repro("compare", "runs", *args, "--measure", "exact_match.test")
@@ -183,9 +189,7 @@ def test_questions_are_paired_and_never_seeds(results: object, fields: tuple[str
     done = repro("compare", place, *args)
     (report,) = Path("reports").glob("*/declared/report.json")
     (found,) = read_document(report).results
-    won = sum(large > small for *_, large, small in RIGHT)
-    lost = sum(large < small for *_, large, small in RIGHT)
-    assert found.p == pytest.approx(stats.binomtest(won, won + lost).pvalue, rel=1e-9)
+    assert found.p == pytest.approx(stats.binomtest(*alone()).pvalue, rel=1e-9)
     assert found.details["items"] == "60, answered by both"
     assert "on 60 items, for these two trained models" in done.stdout
     assert "60 seeds" not in done.stdout
@@ -264,7 +268,35 @@ def test_right_and_wrong_answers_are_counted_exactly_unless_a_margin_is_declared
     (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
     expected = stats.ttest_rel([row[2] for row in rows], [row[3] for row in rows])
     assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
-    assert f"p = {expected.pvalue:.2g} against no difference" in done.stdout
+    said = f"p = {expected.pvalue:.2g} against no difference"
+    assert said in done.stdout.replace("\xa0", " ")
+
+
+def test_trials_of_one_model_are_averaged_per_item() -> None:
+    """They are no runs of other seeds: what is found is about the two trained models."""
+    draw = random.Random(29)
+    rows = [
+        (arm, task, trial, int(draw.random() < 0.4 + 0.2 * (arm == "new") + task / 100))
+        for arm in ("old", "new")
+        for task in range(30)
+        for trial in range(4)
+    ]
+    lines = [",".join(map(str, row)) for row in rows]
+    Path("tau.csv").write_text("\n".join(["agent,task_id,trial,reward", *lines]))
+    args = ("compare", "tau.csv", "--better", "higher", "--baseline", "old", "--items", "task_id")
+    done = repro(*args)
+    means = [
+        [fmean(row[3] for row in rows if row[:2] == (arm, task)) for task in range(30)]
+        for arm in ("new", "old")
+    ]
+    (found,) = read_document(Path("reports/new_vs_old/declared/report.json")).results
+    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue, rel=1e-9), done.stderr
+    assert "the mean of 4 trials per item" in done.stdout
+    assert "on 30 items, for these two trained models" in done.stdout
+    assert "against no difference" not in done.stdout
+    Path("tau.csv").write_text("\n".join(["agent,task_id,trial,reward", *lines, lines[0]]))
+    done = repro(*args)
+    assert (done.returncode, "appears twice: " in done.stderr) == (2, True)
 
 
 def test_items_that_do_not_fit_are_refused() -> None:
