@@ -28,9 +28,9 @@ from repro.schema.numbers import number_of
 
 MEASURES = (
     *("val_loss", "val_bpb", "valid_loss", "validation_loss", "eval_loss", "test_loss"),
-    *("val_ppl", "val_acc", "val_accuracy"),
+    *("validation_bpb", "val_ppl", "val_acc", "val_accuracy"),
 )
-"""What a record may be of, where no option names it."""
+"""What a record may be of, where no option names it; a blank may stand for `_`, in any case."""
 
 MOST_LOGS = 2_000
 SUBMISSION = "submission.json"
@@ -218,7 +218,9 @@ def _read(file: Path, path: Path, names: Sequence[str]) -> Log:
     end = end if end is not None and _SOURCE.search(text, 0, end.start()) else None
     source = "" if end is None else _digest(_SEED_SET.sub(r"\1", text[: end.start()]))
     lines = text[0 if end is None else end.end() :].splitlines()
-    values = {name: [*_stands(file, lines, name)] for name in names if name in text}
+    sought = {name: _sought(name) for name in names}
+    there = [name for name, of in sought.items() if of.search(text)]
+    values = {name: [*_stands(file, lines, name, sought[name])] for name in there}
     return Log(file.relative_to(path).as_posix(), values, _digest(text), source)
 
 
@@ -226,11 +228,18 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _stands(file: Path, lines: Iterable[str], name: str) -> Iterator[Stand]:
+def _sought(name: str) -> re.Pattern[str]:
+    """Where a number of that name begins."""
+    words = re.escape(name).replace("_", "[_ ]")
+    return re.compile(rf"(?i)(?<!\w){words}(?!\w)[\"']*[ \t]*[:=| \t]+[\"'(]*(?=\S)")
+
+
+def _stands(
+    file: Path, lines: Iterable[str], name: str, sought: re.Pattern[str]
+) -> Iterator[Stand]:
     """The values of a number, in their order; ClaimError for one that cannot be read."""
-    sought = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)[\"']*[ \t]*[:=| \t]+[\"'(]*(?=\S)")
     for line in lines:
-        if name not in line or not (found := sought.search(line)):
+        if not (found := sought.search(line)):
             continue
         token = _TOKEN.match(line, found.end())
         text = "" if token is None else token[0].rstrip(".:")

@@ -53,7 +53,7 @@ Table: TypeAlias = npt.NDArray[np.floating[Any]]
 SHUFFLES = 1_999
 SHUFFLE_SEED = 20_261_126
 
-DECLARE = "declare `runs: per_task` if each task has runs of its own"
+DECLARE = "declare `runs: per_task` if each task has separate runs"
 
 BY_RANKS = "over_tasks improvement by seed"
 RANDOM_EFFECTS = "meta_analysis by seed"
@@ -82,7 +82,7 @@ class Crossed:
         if min(len(first), len(second)) < 2:
             raise TooFewError(
                 "one run on all tasks says nothing of other runs, however many tasks there are",
-                advice=f"add seeds, or {DECLARE}",
+                advice=f"{DECLARE}, or add seeds",
             )
         return cls(tasks, (first, second), own, others)
 

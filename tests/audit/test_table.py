@@ -317,3 +317,10 @@ def test_comparisons_are_read_from_standard_input(monkeypatch, header):
     expected = stats.ttest_ind_from_stats(57.08, 0.10, 10, 57.03, 0.15, 10, equal_var=False)
     assert row.p_welch == pytest.approx(expected.pvalue)
     assert audit.source == "standard input"
+
+
+def test_rows_of_two_arms_need_no_id(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("mean_a,sd_a,n_a,mean_b,sd_b,n_b,p\n64.15,.17,10,64.3,.17,10,.064\n")
+    (row,) = read_table(path)
+    assert (row.id, row.a.n, row.p.text) == ("row 2", 10, ".064")

@@ -412,6 +412,17 @@ def test_a_table_to_paste_into_a_paper_is_read_by_latex() -> None:
     assert "design: paired" in text
 
 
+@pytest.mark.parametrize("name", ["Validation bpb", "val loss"])
+def test_a_number_may_have_a_name_of_two_words(name: str) -> None:
+    """As nanochat and llm.c print them, beside the training loss."""
+    Path("logs").mkdir()
+    for n, value in enumerate(FA3):
+        lines = ["step 0/9 | loss: 3.9", f"Step 0 | {name}: 3.8", f"Step 9 | {name}: {value}"]
+        Path(f"logs/run_{n}.log").write_text("\n".join(lines))
+    done = repro("compare", "logs", "--at-most", 3.28)
+    assert f"of logs is {fmean(FA3):.5f}" in done.stdout, done.stderr
+
+
 def test_what_is_pasted_says_its_level_and_each_arm_once() -> None:
     """And with digits enough for every comparison that the arm is in."""
     shifts = {"a": (0, "{:.4f}"), "b": (0.2, "{:.2f}"), "c": (-0.2, "{:.4f}")}

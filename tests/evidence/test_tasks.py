@@ -144,7 +144,7 @@ def test_a_seed_that_is_not_in_every_task_is_refused_in_words(tmp_path: Path) ->
     assert {each.conclusion for each in found.values()} == {"NOT-TESTED"}
     said = found["improves"].sentence
     assert "New is without a value of seed 3 in task 'breakout'" in said
-    assert "declare `runs: per_task` if each task has runs of its own" in said
+    assert "declare `runs: per_task` if each task has separate runs" in said
 
 
 def test_more_runs_of_a_task_than_were_planned_are_said(tmp_path: Path) -> None:
