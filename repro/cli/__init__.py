@@ -17,10 +17,9 @@ import typer
 from typer.core import TyperGroup
 
 from repro.cli.commands import audit, corpus, diff, doctor, history, report, runs, schema
-from repro.cli.compare import compare
+from repro.cli.compare import compare, noise
 from repro.cli.measure import measure, tune
 from repro.cli.new import new
-from repro.cli.noise import noise
 from repro.cli.options import say_stopped, say_wrong
 from repro.cli.plan import check, plan, trial
 from repro.cli.rank import rank, similarity
