@@ -12,8 +12,7 @@ import numpy as np
 
 from repro.consent import Consent, allowing_code
 from repro.errors import ClaimError, StoreError, StoreUnreachableError
-from repro.registry.registry import Registry
-from repro.registry.seeds_due import with_seeds_so_far
+from repro.registry.registry import Registry, with_seeds_so_far
 from repro.running.engine import RunOptions
 from repro.running.execute import execute_with
 from repro.running.plan import make_plan

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.registry.claim_log import ClaimLog
-from repro.registry.registry import Registry
-from repro.registry.seeds_due import with_every_night, with_seeds_so_far
+from repro.registry.registry import Registry, with_every_night, with_seeds_so_far
 from repro.running.plan import merged
 from repro.specs.claim import Claim
 from repro.store.places import LOOKS

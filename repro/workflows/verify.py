@@ -28,8 +28,14 @@ from repro.evidence.evidence import Evidence, TidyTable
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
 from repro.judging.history import PastVerdicts
-from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry
-from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
+from repro.registry.registry import (
+    EXPLORATORY,
+    UNDECLARED,
+    Past,
+    Registry,
+    with_seeds_so_far,
+    with_seeds_tonight,
+)
 from repro.report.formats import added
 from repro.report.unchanged import KeptReports
 from repro.report.write import FAILED, rendered_apart, write_failure, write_files, write_index
