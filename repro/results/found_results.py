@@ -17,6 +17,7 @@ from repro.errors import ClaimError, DataError
 from repro.results.file_forms import forms_of_chart
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, unfit
 from repro.results.importer import FilesRead
+from repro.results.importers import runs_of, ways_of
 from repro.results.log_runs import pattern_of
 from repro.results.path_names import number_in_paths, parts_of, year_in_paths
 from repro.results.readings import TASK
@@ -69,7 +70,6 @@ from repro.results.run_values import (
 )
 from repro.results.series import FORMS
 from repro.results.wandb import wandb_export
-from repro.results.ways import runs_of, ways_of
 from repro.schema.base import FileName, name_of
 from repro.schema.numbers import number_of
 
