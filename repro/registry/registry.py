@@ -65,6 +65,10 @@ class Registry:
         check_root(self.store.root)
         return self.log(claim).history(claim.digest())
 
+    def so_far(self, claim: Claim) -> Claim:
+        """The claim with the seeds that it has by now."""
+        return with_seeds_so_far(claim, self.history(claim).looks)
+
     def past(self, claim: Claim) -> Past:
         """What is on record about a claim at its scale.
 
