@@ -1,4 +1,4 @@
-"""`repro compare` and `repro noise`: results of one's own, with no claim yet."""
+"""`repro compare` and `repro noise`: results that no claim speaks of yet."""
 
 from __future__ import annotations
 

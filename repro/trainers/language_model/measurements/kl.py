@@ -1,4 +1,4 @@
-"""KL divergences of a model: from the true language, and between its own contexts, pairwise."""
+"""KL divergences of a model: from the true language, and from one context to another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_ERRORS = 5
 
 
 class _MeanKlDetails(Details):
-    """Of how many contexts it is the mean."""
+    """The mean is over so many contexts."""
 
     contexts: Annotated[Natural, Field(ge=1)]
 
