@@ -15,7 +15,7 @@ TEXTS = ("README.md", "repro/**/*.py", "docs/**/*.md", "templates/*.j2", "templa
 PHRASES = (
     (r"\bas (it was|they were)\b", "unchanged; of runs: reused", 32),
     (r"(?i)of[_ ]?others\b|\bOthers[A-Z]", "third-party", 77),
-    (r"\bown\b", "custom, or leave it out", 470),
+    (r"\bown\b", "custom, or leave it out", 469),
     (r"\black(s|ed|ing)?\b", "is missing, without", 138),
     (r"(?i)\bmend(s|ed|ing)?\b", "fix", 0),
     (r"(?i)\banew\b", "again", 0),
@@ -24,7 +24,7 @@ PHRASES = (
     (r"(?m)(?:^ *(?:\"\"\")?|[.:;] )(Of|Those of) (?!course)[a-z]", "name the subject first", 84),
     (r"(?i)\bslip of the pen\b", "typo", 0),
     (r"(?i)\bhangs? on\b", "depends on", 18),
-    (r"(?i)\bbeside\b", "next to, with", 146),
+    (r"(?i)\bbeside\b", "next to, with", 143),
     (r"(?i)\bby whatever\b|\bwhichever they are\b", "any", 2),
     (r"(?i)\bwhat is of\b|\bthat is of\b", "name what it belongs to", 2),
     (r"(?i)\bledger\b", "log", 0),

@@ -249,7 +249,7 @@ class AuditRow:
         if box is None or p is None or box.n_a != box.n_b:
             return False
         (span,) = feasible([box], Variant("paired", self.comparison.tails or 2))
-        return _overlap(span, p)
+        return p.meets(*span)
 
     def margin(self) -> float | None:
         """The smallest margin that TOST by Welch could have confirmed, in the units printed."""
@@ -290,7 +290,7 @@ def rows_of(comparisons: Sequence[PrintedComparison], other_n: Sequence[int]) ->
                 if getattr(arm, name) is None
             ),
             intervals=found,
-            matches=tuple(v for v, span in found.items() if each.p and _overlap(span, each.p)),
+            matches=tuple(v for v, span in found.items() if each.p and each.p.meets(*span)),
         )
         for each, found in zip(comparisons, intervals, strict=True)
     ]
@@ -342,10 +342,6 @@ def _box(comparison: PrintedComparison) -> Box | None:
         low, high = -high, -low
     sd_a, sd_b = ((max(sd.low, 0.0), sd.high) for sd in (a.sd, b.sd))
     return Box((low, high), sd_a, sd_b, a.n, b.n)
-
-
-def _overlap(span: Span, p: PrintedNumber) -> bool:
-    return span[0] <= p.high and p.low <= span[1]
 
 
 def _summary(arm: PrintedArm, variant: Variant) -> Summary:

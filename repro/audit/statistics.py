@@ -355,14 +355,14 @@ def _p_of(span: Span) -> str:
 def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Audited:
     span = row.p_interval or (0.0, 1.0)
     gives = f"{each.text} gives {_p_of(span)}"
-    if _fits(span, p):
+    if p.meets(*span):
         if p.relation != "=" and not (p.low <= span[0] and span[1] <= p.high):
             reason = f"rounding allows {p_from(span)}, so {p_text(p)} stays open"
             return replace(row, grade=Grade.DECISION_FRAGILE, reason=reason)
         return replace(row, grade=Grade.CONSISTENT, answer="holds", reason=gives)
     half = (span[0] / 2, span[1] / 2)
     sides = [half, (1 - half[1], 1 - half[0])] if each.directed else []
-    if any(_fits(side, p) for side in sides):
+    if any(p.meets(*side) for side in sides):
         reason = f"{gives} two-sided; {p_text(p)} fits one-sided only"
         answer: Answer = "holds" if told.one_sided else "cannot say"
         reason += ", as the text says" if told.one_sided else ", which nothing says"
@@ -377,7 +377,3 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
     grade = Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT
     reason = f"{gives}, not {p_text(p)}" + "; the decision at 5 % is the other one" * other
     return replace(row, grade=grade, answer="does not", reason=reason)
-
-
-def _fits(span: Span, p: PrintedNumber) -> bool:
-    return span[0] <= p.high and p.low <= span[1]

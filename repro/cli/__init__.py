@@ -17,15 +17,13 @@ import typer
 from typer.core import TyperGroup
 
 from repro.cli.commands import audit, corpus, diff, doctor, history, report, runs, schema
-from repro.cli.compare import compare
-from repro.cli.gate import gate
+from repro.cli.compare import compare, noise
 from repro.cli.measure import measure, tune
 from repro.cli.new import new
-from repro.cli.noise import noise
 from repro.cli.options import say_stopped, say_wrong
 from repro.cli.plan import check, plan, trial
 from repro.cli.rank import rank, similarity
-from repro.cli.verify import verify
+from repro.cli.verify import gate, verify
 from repro.errors import Place, Problem, stopped_by
 from repro.machine import package_version
 

@@ -1,4 +1,4 @@
-"""`repro compare`."""
+"""`repro compare` and `repro noise`: results that no claim speaks of yet."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import typer
 
 from repro.cli.options import (
     AllowCode,
+    Json,
     Reports,
     annotate,
     given_command,
     open_store,
     problems,
     say,
+    say_json,
     say_stopped,
     with_options,
 )
@@ -159,6 +161,29 @@ AsLatex = Annotated[
     bool, typer.Option("--latex", help="Print a table of means and intervals, to be pasted.")
 ]
 
+BaselineRuns = Annotated[
+    Path,
+    typer.Argument(
+        help="Runs of one baseline, which differ in their seed: any form that compare reads, or a "
+        "folder with a log for each run.",
+        show_default=False,
+    ),
+]
+
+Loop = Annotated[
+    Path | None,
+    typer.Option(
+        "--log",
+        help="The log of a research loop, a row per experiment; with --better.",
+        show_default=False,
+    ),
+]
+
+Find = Annotated[
+    float | None,
+    typer.Option(min=1e-60, max=1e60, help="The size that is to be found; one sd without it."),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -290,3 +315,33 @@ def _print(compared: ComparedResults, *, markdown: bool, latex: bool, json: bool
         typer.echo(to_paste.latex(documents, [*map(intervals, documents)]), nl=False)
     if json:
         typer.echo(documents_text(documents, several=len(compared.claims) > 1), nl=False)
+
+
+@with_options(fields=(Fields, "measure", "arm", "seed", "unit", "step"))
+def noise(
+    baseline: BaselineRuns,
+    find: Find = None,
+    log: Loop = None,
+    better: Better = None,
+    alpha: Alpha = None,
+    *,
+    fields: Fields,
+    json: Json = False,
+) -> None:
+    """Say which differences luck explains, from runs of one baseline.
+
+    With the log of a research loop: how many of its experiments luck alone would keep, and which
+    gain more than luck gives.
+    """
+    with problems(json=json):
+        from repro.workflows.luck import NoiseOptions, as_json, told
+        from repro.workflows.luck import noise as found_in
+
+        hints, step = fields.hints(), fields.step
+        found = found_in(NoiseOptions(baseline, hints, find, log, better, alpha or 0.05, step))
+        for line in found.read:
+            say(f"read: {line}", err=json)
+        for line in told(found):
+            say(line, err=json)
+        if json:
+            say_json(as_json(found))

@@ -1,4 +1,4 @@
-"""`repro verify`, and what a terminal is told of verdicts: sentence, place, exit status."""
+"""`repro verify`, what a terminal is told of verdicts, and `repro gate`: one word and a status."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from repro.cli.options import (
     Claims,
     Force,
     Formats,
+    Json,
     Limit,
     Reports,
     Run,
@@ -28,6 +29,7 @@ from repro.cli.options import (
     load,
     problems,
     say,
+    say_json,
     say_stopped,
     with_options,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from repro.errors import Stopped
     from repro.judging.document import Document
     from repro.specs.claim import Claim
+    from repro.workflows.gate import Gated
     from repro.workflows.verify import Options, Verified
 
 STYLES = {"good": "bold green", "bad": "bold red", "warn": "bold yellow", "plain": "bold"}
@@ -387,3 +390,82 @@ def _console(*, err: bool) -> Console | None:
     from rich.console import Console
 
     return Console(file=stream, highlight=False)
+
+
+@with_options(run=Run)
+def gate(
+    claim: Annotated[
+        Path, typer.Argument(help="A claim file, or the id of one.", show_default=False)
+    ],
+    scale: Scale = None,
+    reports: Reports = Path("reports"),
+    *,
+    run: Run,
+    force: Force = False,
+    allow_code: AllowCode = False,
+    limit: Limit = None,
+    json: Json = False,
+) -> None:
+    """Run seeds until decided: KEEP or INSIDE (0), REJECT (1), UNDECIDED (3), UNUSABLE (4)."""
+    with problems(json=json):
+        from repro.workflows.gate import gate as decided
+        from repro.workflows.verify import Options
+
+        allowed = consented([claim], allow_code=allow_code)
+        (loaded,) = load([claim], scale, allow_code=allowed)
+        options = run.options(
+            Options,
+            allowed,
+            reports=reports,
+            force=force,
+            command=given_command(),
+            limit=None if limit is None else 60 * limit,
+        )
+        found = decided(loaded, options, lambda document: say(_look(document), err=True))
+        _say(found, reports / loaded.id / loaded.scale, json=json)
+    raise typer.Exit(found.status)
+
+
+def _say(found: Gated, folder: Path, *, json: bool) -> None:
+    """What failed, why the gate is decided so, where the report is, and the word."""
+    for failure in found.failures:
+        say(f"failed: {failure}", err=True)
+    shown = _shown(found, folder)
+    if json:
+        say_json(shown)
+        return
+    if shown["flip"]:
+        say(str(shown["flip"]))
+    say(str(shown["why"]))
+    if found.document is not None:
+        say(f"  {shown['report']}")
+    say(found.word)
+
+
+def _look(document: Document) -> str:
+    """`5 seeds per arm: INCONCLUSIVE, go on`."""
+    from repro.workflows.gate import seeds_of
+
+    verdict = document.verdict
+    return f"{seeds_of(document)} seeds per arm: {verdict.conclusion or verdict.validity}, go on"
+
+
+def _shown(found: Gated, folder: Path) -> dict[str, object]:
+    """What a program reads of a gate."""
+    from repro.report.flips import flip
+    from repro.report.formats import page
+    from repro.schema.numbers import MINUS, clean
+    from repro.workflows.gate import seeds_of
+
+    document = found.document
+    return {
+        "word": found.word.value,
+        "status": found.status,
+        "why": clean(found.why).replace(MINUS, "-"),
+        "seeds": None if document is None else seeds_of(document),
+        "validity": None if document is None else document.verdict.validity,
+        "conclusion": None if document is None else document.verdict.conclusion,
+        "flip": "" if document is None else flip(document),
+        "failures": list(found.failures),
+        "report": None if document is None else str(folder / page()),
+    }

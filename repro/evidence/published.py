@@ -128,6 +128,10 @@ class PrintedNumber:
         above = {"round": 1, "truncate": 0 if self.value < 0 else 2, "ceil": 0}[self.rounding]
         return _moved(self, above)
 
+    def meets(self, low: float, high: float) -> bool:
+        """Whether some number between these is printed like this."""
+        return low <= self.high and self.low <= high
+
 
 def _moved(printed: PrintedNumber, halves: int) -> float:
     """The value moved by so many half units, without the dust of binary addition."""

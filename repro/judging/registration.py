@@ -16,8 +16,7 @@ from repro.judging.judge import Judgement, judge_claim
 from repro.judging.validity import damage
 from repro.machine import package_version
 from repro.registry.claim_log import Entry, Seen
-from repro.registry.registry import Past, Registry
-from repro.registry.seeds_due import nights, with_every_night
+from repro.registry.registry import Past, Registry, nights, with_every_night
 from repro.specs.claim import Claim
 from repro.stats.anytime import EProcessResult
 from repro.stats.counts import clopper_pearson

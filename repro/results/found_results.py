@@ -15,12 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from repro.errors import ClaimError, DataError
 from repro.results.file_forms import forms_of_chart
-from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused, unfit
+from repro.results.forms import Form, FoundRun, UnfitError, Way, named, unfit
 from repro.results.importer import FilesRead
+from repro.results.importers import runs_of, ways_of
 from repro.results.log_runs import pattern_of
-from repro.results.measures import measure_of, measured, no_arms, refuse_lacking, refuse_percent
 from repro.results.path_names import number_in_paths, parts_of, year_in_paths
-from repro.results.readings import DIVERGED, TASK, value_of
+from repro.results.readings import TASK
 from repro.results.roles import whole
 from repro.results.row_units import (
     ARM,
@@ -57,14 +57,19 @@ from repro.results.run_values import (
     ItemValue,
     averaged,
     each_run,
+    measure_of,
+    measured,
+    no_arms,
     of_columns,
     of_states,
     of_unread,
+    refuse_lacking,
+    refuse_percent,
+    tidy_value,
     values_of,
 )
 from repro.results.series import FORMS
 from repro.results.wandb import wandb_export
-from repro.results.ways import runs_of, ways_of
 from repro.schema.base import FileName, name_of
 from repro.schema.numbers import number_of
 
@@ -214,7 +219,7 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
         if name not in mine[0].fields:
             raise no_field(path, name, list(mine[0].fields))
     mine, ended = with_states(path, mine, hints)
-    runs = [replace(run, rows=[{measure: _value(path, run)}]) for run in mine]
+    runs = [replace(run, rows=[{measure: tidy_value(path, run)}]) for run in mine]
     sheet = Sheet(
         [f"a table with a row per value ({arm}, {seed}, measurement, value)"],
         Rows(path, [text_in(path, run, arm) for run in runs], runs, seed),
@@ -229,20 +234,6 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     results.table = _table_name(path, base) if plain else ""
     results.reduce = ""
     return results
-
-
-def _value(path: Path, run: FoundRun) -> float | None:
-    """The value of a row; None where the run diverged. ClaimError for anything else."""
-    if run.state != "finished":
-        return None
-    cell = text_in(path, run, "value")
-    if cell.casefold() == DIVERGED:
-        return None
-    found = value_of(cell)
-    if isinstance(found, float):
-        return found
-    mistake, expected, advice = found
-    raise refused(path, f"{run.place}, column 'value': {mistake}", expected, advice)
 
 
 def _table_name(path: Path, base: Path) -> str:

@@ -12,14 +12,13 @@ from repro.errors import ClaimError, DataError
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused
 from repro.results.found_results import FoundResults
 from repro.results.importer import FilesRead
-from repro.results.measures import measure_of, measured
+from repro.results.importers import import_of, runs_of, ways_of
 from repro.results.path_names import parts_of
 from repro.results.readings import short
 from repro.results.roles import TRIAL
 from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
-from repro.results.run_values import FoundValue, ItemValue
-from repro.results.ways import import_of, runs_of, ways_of
+from repro.results.run_values import FoundValue, ItemValue, measure_of, measured
 from repro.schema.numbers import number_of
 
 

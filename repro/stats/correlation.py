@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -370,7 +370,8 @@ def following(values: Sequence[float], level: float) -> float | None:
         every = _all_steps(tuple(map(float, np.sort(ranks))))
         chance = float(np.searchsorted(every, found + 1e-6)) / len(every)
     elif n <= DRAWN:
-        chance = _drawn(ranks, found, level)
+        most, draws = found + 1e-9, math.ceil(200 / level)
+        chance = share_of_orders(ranks, draws, lambda orders: _steps(orders) <= most)
     return ratio if chance <= level * (1 + 1e-9) else None
 
 
@@ -386,12 +387,13 @@ def _all_steps(ranks: tuple[float, ...]) -> npt.NDArray[np.float32]:
     return np.sort(_steps(np.array(ranks, dtype=np.float32)[orders]))
 
 
-def _drawn(ranks: Array, found: float, level: float) -> float:
-    """The share of orders, among some at random, with steps as small."""
-    draws = min(MOST_ORDERS, math.ceil(200 / level))
+def share_of_orders(
+    ranks: Array, draws: int, counted: Callable[[Array], npt.NDArray[np.bool_]]
+) -> float:
+    """The share of orders that are ``counted``, among so many at random; the same ones always."""
+    draws, found = min(MOST_ORDERS, draws), 0
     rng = np.random.default_rng(0)
-    as_small = 0
     for first in range(0, draws, AT_ONCE):
         orders = rng.permuted(np.tile(ranks, (min(AT_ONCE, draws - first), 1)), axis=1)
-        as_small += int((_steps(orders) <= found + 1e-9).sum())
-    return (1 + as_small) / (1 + draws)
+        found += int(counted(orders).sum())
+    return (1 + found) / (1 + draws)

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from repro.stats.coefficients import midranks
+from repro.stats.correlation import share_of_orders
 from repro.stats.records import ROUND_OFF, Sample
 from repro.stats.shapes import DIGITS
 
@@ -320,9 +321,6 @@ EXACT = 8
 DRAWN = 200
 """Up to so many, orders are drawn, always the same; with more, ties do no harm to Student's t."""
 
-MOST_ORDERS = 100_000
-AT_ONCE = 1_000
-
 
 def correlated(a: Sample, b: Sample, level: float) -> tuple[float, int] | None:
     """Pearson's r over the seeds that both arms have, and how many; None where it may be chance.
@@ -369,13 +367,8 @@ def _rank_p(x: np.ndarray, y: np.ndarray, level: float) -> float:
     if len(u) <= EXACT:
         orders = np.array(list(itertools.permutations(v)))
         return float((np.abs(orders @ u) >= reached).mean())
-    draws = min(MOST_ORDERS, math.ceil(50 / level))
-    rng = np.random.default_rng(0)
-    found = 0
-    for first in range(0, draws, AT_ONCE):
-        orders = rng.permuted(np.tile(v, (min(AT_ONCE, draws - first), 1)), axis=1)
-        found += int((np.abs(orders @ u) >= reached).sum())
-    return (1 + found) / (1 + draws)
+    draws = math.ceil(50 / level)
+    return share_of_orders(v, draws, lambda orders: np.abs(orders @ u) >= reached)
 
 
 AGREE = {10: 0.05, 100: 0.15, 1000: 0.15}

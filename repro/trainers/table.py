@@ -83,8 +83,8 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
         "centred_spectrum": (
             "repro.trainers.language_model.measurements.changed_matrix:CentredSpectrum"
         ),
-        "pairwise_kl": "repro.trainers.language_model.measurements.pairwise_kl:PairwiseKl",
-        "kl_from_truth": "repro.trainers.language_model.measurements.kl_from_truth:KlFromTruth",
+        "pairwise_kl": "repro.trainers.language_model.measurements.kl:PairwiseKl",
+        "kl_from_truth": "repro.trainers.language_model.measurements.kl:KlFromTruth",
         "hit_rate": "repro.trainers.language_model.measurements.hit_rate:HitRate",
         "bleu": "repro.trainers.dialog.bleu:Bleu",
     },
@@ -93,7 +93,7 @@ MEASUREMENTS: Table[type[MeasurementSpec]] = Table(
 CONTROLS = (
     "repro.trainers.language_model.measurements.rank:RankBound",
     "repro.trainers.language_model.measurements.rank:KnownRank",
-    "repro.trainers.language_model.measurements.kl_from_truth:EntropyFloor",
+    "repro.trainers.language_model.measurements.kl:EntropyFloor",
 )
 """All controls that there are; a measurement of others can name these alone."""
 

@@ -13,7 +13,6 @@ import numpy as np
 from repro.consent import Consent, allowing_code
 from repro.errors import ClaimError, StoreError, StoreUnreachableError
 from repro.registry.registry import Registry
-from repro.registry.seeds_due import with_seeds_so_far
 from repro.running.engine import RunOptions
 from repro.running.execute import execute_with
 from repro.running.plan import make_plan
@@ -95,7 +94,7 @@ def asked_of_claims(
     found: list[Asked] = []
     asked = [each.key for each in with_sources(measurements)]
     for planned_claim in claims:
-        claim = with_seeds_so_far(planned_claim, registry.history(planned_claim).looks)
+        claim = registry.so_far(planned_claim)
         runs = claim.runs()
         declared = {each.key for arm in claim.trained for each in claim.taken_of(arm).values()}
         if not measurements or not declared.isdisjoint(asked):

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from repro.errors import StoreError, StoreUnreachableError
 from repro.registry.claim_log import ClaimLog
-from repro.registry.registry import Registry
-from repro.registry.seeds_due import with_every_night, with_seeds_so_far
+from repro.registry.registry import Registry, with_every_night
 from repro.running.plan import merged
 from repro.specs.claim import Claim
 from repro.store.places import LOOKS
@@ -217,7 +216,7 @@ def _chosen(
 def _runs(store: RunStore, claims: Sequence[Claim]) -> list[PlannedRun]:
     """The runs that claims use."""
     registry = Registry(store, make=False)
-    so_far = [with_seeds_so_far(claim, registry.history(claim).looks) for claim in claims]
+    so_far = [registry.so_far(claim) for claim in claims]
     now = [with_every_night(claim) for claim in so_far]
     return merged([planned for claim in now for planned in claim.runs()])
 

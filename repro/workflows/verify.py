@@ -28,8 +28,7 @@ from repro.evidence.evidence import Evidence, TidyTable
 from repro.judging.document import Document
 from repro.judging.gather import from_table, gather, measured, read_tables, table_schema
 from repro.judging.history import PastVerdicts
-from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry
-from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
+from repro.registry.registry import EXPLORATORY, UNDECLARED, Past, Registry, with_seeds_tonight
 from repro.report.formats import added
 from repro.report.unchanged import KeptReports
 from repro.report.write import FAILED, rendered_apart, write_failure, write_files, write_index
@@ -373,12 +372,12 @@ def with_seeds_due(
     due = []
     for claim in claims:
         with apart(subject(claim), stopped, (ReproError, OSError)):
-            looks = registry.history(claim).looks
-            due.append(
-                with_seeds_tonight(claim, looks, partial(undecided, store=registry.store))
-                if tonight
-                else with_seeds_so_far(claim, looks)
-            )
+            if tonight:
+                looks = registry.history(claim).looks
+                still = partial(undecided, store=registry.store)
+                due.append(with_seeds_tonight(claim, looks, still))
+            else:
+                due.append(registry.so_far(claim))
     return due
 
 

@@ -14,7 +14,7 @@ from repro.judging.document import Document
 from repro.judging.gather import gather
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
-from repro.trainers.language_model.measurements.kl_from_truth import KlFromTruth
+from repro.trainers.language_model.measurements.kl import KlFromTruth
 
 FILE = Path(__file__).parents[2] / "claims" / "controls" / "nearer_to_the_truth.claim.yaml"
 WEIGHTS = {"output.weight": np.arange(3, dtype=np.float32)}

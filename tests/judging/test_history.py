@@ -12,8 +12,7 @@ from repro.expectations.declared import EProcess
 from repro.judging.document import Document
 from repro.judging.registration import control_part, undecided
 from repro.registry.claim_log import Entry, Seen
-from repro.registry.registry import Registry
-from repro.registry.seeds_due import with_seeds_so_far, with_seeds_tonight
+from repro.registry.registry import Registry, with_seeds_so_far, with_seeds_tonight
 from repro.specs.claim import Claim, Seeds
 from repro.store.places import LOOKS
 from tests.judging.nights import Nights, shipped

@@ -16,8 +16,7 @@ from repro.trainers.devices import forget_peak, peak_of
 from repro.trainers.language_model.corpus import load_corpus
 from repro.trainers.language_model.evaluation import OnText
 from repro.trainers.language_model.measurements.hit_rate import HitRate
-from repro.trainers.language_model.measurements.kl_from_truth import KlFromTruth
-from repro.trainers.language_model.measurements.pairwise_kl import PairwiseKl
+from repro.trainers.language_model.measurements.kl import KlFromTruth, PairwiseKl
 from tests.trainers import small
 
 pytestmark = pytest.mark.gpu

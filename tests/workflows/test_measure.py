@@ -18,8 +18,7 @@ from repro.specs.claim import Claim
 from repro.specs.load import load_claim
 from repro.store.run_store import RunStore
 from repro.trainers.language_model.measurements.hit_rate import HitRate
-from repro.trainers.language_model.measurements.kl_from_truth import KlFromTruth
-from repro.trainers.language_model.measurements.pairwise_kl import PairwiseKl
+from repro.trainers.language_model.measurements.kl import KlFromTruth, PairwiseKl
 from repro.trainers.language_model.measurements.perplexity import Perplexity
 from repro.workflows.measure import asked_of_claims, compared, measure
 from tests.running.doing import do, forbid_training

@@ -22,7 +22,6 @@ from repro.files import leads_out, read_bytes
 from repro.results.series import Row
 from repro.trainers.command.attempts import LARGEST
 from repro.trainers.command.spec import TRACKERS, CommandTraining, Results, filled
-from repro.trainers.command.trackers import needed
 from repro.trainers.run import RunSpec
 
 INDEX: Final = "left.json"
@@ -39,7 +38,12 @@ MOST_TEXTS: Final = 1_000
 MOST_FILES: Final = 10_000
 """Of so many files at most the content, and the names, are kept unasked."""
 
-OF_TRACKERS: Final = ("*tfevents*", "*.wandb", "*.db", "*.db-wal", "*.sqlite", "*.sqlite3")
+EVENTS: Final = "*tfevents*"
+
+OF_DATABASE: Final = ("", "-wal", "-journal")
+"""How the files of a database end."""
+
+OF_TRACKERS: Final = (EVENTS, "*.wandb", "*.db", "*.db-wal", "*.sqlite", "*.sqlite3")
 
 PROGRAM: Final[tuple[str, ...]] = (
     "command",
@@ -189,6 +193,18 @@ def gathered(left: Left, spec: CommandTraining, values: Mapping[str, Any]) -> No
 def taken(results: Results, name: str, place: str) -> bool:
     """Whether a file of ``{out}`` is read of results that are at ``place`` there."""
     return needed(results.form, name, place) if results.form in TRACKERS else name == place
+
+
+def needed(form: str, name: str, place: str) -> bool:
+    """Whether a file of ``{out}`` is read of results in a ``place`` there; `.` is all of it."""
+    last = name.rpartition("/")[2]
+    if name in {place + ending for ending in OF_DATABASE}:
+        return True
+    if place != "." and not name.startswith(f"{place}/"):
+        return False
+    if form == "mlflow":
+        return "/artifacts/" not in name
+    return fnmatch(last, EVENTS if form == "tensorboard" else "*.wandb")
 
 
 def _plain_files(out: Path, left: Left) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """The numbers that a program leaves, by name: those that a claim asks for, and all that are there.
 
-From JSON, CSV, JSON lines, a log or its output.
+From JSON, CSV, JSON lines, a log, its output, or what it left for a tracker, which the importer of
+an `import` arm reads.
 """
 
 from __future__ import annotations
@@ -8,20 +9,23 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from repro.errors import DataError, NotKeptError, printable
 from repro.files import leads_out, read_bytes
+from repro.results.importer import FilesRead
+from repro.results.importers import IMPORTERS
 from repro.results.pattern_rows import PatternRows
 from repro.results.series import FORMS, Row, rows_in
 from repro.trainers.command.attempts import LARGEST, Attempts, joined
-from repro.trainers.command.left import Left
+from repro.trainers.command.left import EVENTS, OF_DATABASE, Left
 from repro.trainers.command.spec import TRACKERS, Results, filled
-from repro.trainers.command.trackers import tracked
 
 NAMED: Final = 10
 LONGEST_NAME: Final = 80
@@ -32,6 +36,10 @@ FIRST: Final = Attempts()
 """No attempt came before."""
 
 MOST_PLACES, MOST_NAMES = 6, 12
+
+MOST_SHOWN: Final = 8
+"""How many runs of a tracker, or folders of events, a message lists."""
+
 LOOKED_THROUGH: Final = 4_000_000
 """Bytes of a file, or of an output, that is looked through."""
 
@@ -158,6 +166,71 @@ def _there(out: Path) -> str:
     names = [f"'{printable(name[:LONGEST_NAME])}'" for name in seen[:NAMED]]
     more = f" and {'at least ' if len(seen) == MOST_SEEN else ''}{len(seen) - NAMED} more"
     return f"{{out}} has {', '.join(names)}{more if len(seen) > NAMED else ''}"
+
+
+def tracked(form: str, path: Path, out: Path) -> list[Row]:
+    """The rows of the one run that is at ``path``; DataError for none, several, or no whole one."""
+    if not path.exists():
+        raise _not_one(path, "no such file or folder", "what the tracker wrote for this run")
+    if form == "tensorboard":
+        path = _folder_of_events(path, out)
+    copied = out.parent / "tracked"  # a plain name: the importer takes some for patterns
+    try:
+        importer = IMPORTERS.get(form).model_validate(
+            {"from": form, "path": _copied(path, copied).name}
+        )
+        files = FilesRead()
+        runs = list(importer.runs(copied, files))
+    except DataError as error:
+        said = str(error).replace(str(copied / "run"), str(path)).replace("`path`", "`results`")
+        raise DataError(said) from error
+    finally:
+        shutil.rmtree(copied, ignore_errors=True)
+    if len(runs) != 1:
+        named = ", ".join(printable(run.place)[:80] for run in runs[:MOST_SHOWN]) or "none"
+        raise _not_one(path, f"{len(runs)} runs are there: {named}", "one run in each {out}")
+    (run,) = runs
+    if run.state != "finished":
+        raise _not_one(path, f"its tracker says that the run is {run.state}", "one that finished")
+    if not any(run.rows):
+        raise _not_one(path, "no numbers", "at least one")
+    rows: list[Row] = run.rows
+    return rows
+
+
+def _folder_of_events(path: Path, out: Path) -> Path:
+    """The folder itself, or else the only one below it that holds events."""
+    if any(path.glob(EVENTS)):
+        return path
+    walked = (Path(at) for at, _, names in os.walk(path) if any(fnmatch(n, EVENTS) for n in names))
+    below = sorted(walked)
+    if len(below) != 1:
+        shown = [f"'{{out}}/{printable(b.relative_to(out).as_posix())}'" for b in below]
+        what = f"events are in {len(below)} folders: {', '.join(shown[:MOST_SHOWN])}"
+        mistake = what if below else "no file of events (*tfevents*) is there"
+        raise _not_one(path, mistake, "the folder of one run, such as the one that is meant")
+    return below[0]
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """A copy in an empty folder, with the files of a database."""
+    folder.mkdir()
+    copy = folder / "run"
+    if path.is_dir():
+        shutil.copytree(path, copy, symlinks=True)
+        return copy
+    for ending in OF_DATABASE:
+        if (beside := path.with_name(path.name + ending)).is_file():
+            shutil.copyfile(beside, copy.with_name(f"run{ending}"), follow_symlinks=False)
+    return copy
+
+
+def _not_one(path: Path, mistake: str, expected: str) -> DataError:
+    """What to say of a tracker's results that are not one whole run."""
+    return DataError(
+        f"{path}: {mistake}\n  expected: {expected}\n"
+        "  to do: correct `results`, or what the program writes"
+    )
 
 
 def leads_out_of(path: Path) -> DataError:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DataError
-from repro.trainers.command.trackers import needed, tracked
+from repro.trainers.command.left import needed
+from repro.trainers.command.results import tracked
 from tests.evidence.test_imports import values
 from tests.trainers.command.test_left import JSON, STARTS, begun, outputs, verified
 from tests.trainers.command.toy import change, mistakes, program

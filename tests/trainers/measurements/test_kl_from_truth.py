@@ -18,7 +18,7 @@ from repro.trainers.control import ControlledArm
 from repro.trainers.language_model import corpus as synthetic
 from repro.trainers.language_model.evaluation import OnText
 from repro.trainers.language_model.measurements import model_kl
-from repro.trainers.language_model.measurements.kl_from_truth import (
+from repro.trainers.language_model.measurements.kl import (
     EntropyFloor,
     KlFromTruth,
     KlFromTruthDetails,

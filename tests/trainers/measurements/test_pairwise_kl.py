@@ -17,8 +17,8 @@ from repro.trainers.dialog.training import OnDialogs
 from repro.trainers.language_model.corpus import CorpusData
 from repro.trainers.language_model.evaluation import OnText, log_probability_rows
 from repro.trainers.language_model.measurements import model_kl
+from repro.trainers.language_model.measurements.kl import PairwiseKl
 from repro.trainers.language_model.measurements.model_kl import gathered
-from repro.trainers.language_model.measurements.pairwise_kl import PairwiseKl
 from repro.trainers.language_model.model import LanguageModel
 from repro.trainers.measurement import Measured
 from tests.trainers import small

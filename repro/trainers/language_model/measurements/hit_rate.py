@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from repro.schema.base import Count
 from repro.schema.messages import Words
 from repro.schema.value_scale import ValueScale
-from repro.trainers.language_model.measurements.pairwise_kl import Seed
+from repro.trainers.language_model.measurements.kl import Seed
 from repro.trainers.language_model.measurements.rank import OfRows
 from repro.trainers.measurement import (
     NAMES,
