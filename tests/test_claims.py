@@ -405,6 +405,10 @@ def test_settings_of_two_to_three_times_are_counted_from_the_printed_times(tmp_p
     said = repro("verify", str(path), "--scale", "paper", *places).stdout
     assert "Settings of five, 2 to 3 times slower: MoS at 3 to 4 keeps within the bound" in said
     assert "in 2 of 2 readings." in said
+    assert "CONFIRMED (exact, for these readings)" in said
+    page = next((tmp_path / "reports").glob("*/paper/report.html")).read_text(encoding="utf-8")
+    for words in ("2 readings per arm", "Each dot is one reading", "without each reading in turn"):
+        assert words in page.replace("\xa0", " ")
 
 
 def test_moc_has_65_per_cent_of_the_gain_of_mos(tmp_path: Path) -> None:

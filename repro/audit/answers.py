@@ -217,6 +217,8 @@ def _is_open(printed: PrintedNumber, span: Span) -> bool:
 def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
     if 1 in (pair.a.n, pair.b.n):
         return "cannot say", "one run in an arm says nothing of its scatter"
+    if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
+        return "cannot say", f"± is {Meaning('other').name}, and no standard deviation is printed"
     missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
     if missing:
         return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
@@ -315,6 +317,17 @@ def _taken(
         yield f"± is read as {meaning.name}, as the table says."
     if printed.n and not decided.n:
         yield f"n = {printed.n}, as the text of the table says."
+    yield from _taken_of_p(printed, decided, pairs)
+    if printed.across and len(of_one_metric(printed.columns)) > 1:
+        yield "Columns of different metrics are not compared with each other."
+    if printed.unread:
+        yield f"Left unread: {', '.join(printed.unread[:NAMED]).rstrip('.')}."
+
+
+def _taken_of_p(
+    printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair]
+) -> Iterator[str]:
+    """What the printed p and stars are taken to be of."""
     stars = any(value.stars for row in printed.methods for value in row.values.values())
     if stars and not printed.legend:
         yield "Stars have no legend here, so what they claim is not checked."
@@ -322,7 +335,6 @@ def _taken(
         yield "Nothing says which method stars compare with: name it by --baseline."
     if printed.compared_with and not decided.baseline and any(pair.p for pair in pairs):
         yield f"The printed p, or stars, are against {printed.compared_with}, as the table says."
-    if printed.across and len(of_one_metric(printed.columns)) > 1:
-        yield "Columns of different metrics are not compared with each other."
-    if printed.unread:
-        yield f"Left unread: {', '.join(printed.unread[:NAMED]).rstrip('.')}."
+    unclear = printed.across and len(printed.columns) > 2 and any(row.p for row in printed.methods)
+    if unclear and not any(pair.p for pair in pairs):
+        yield "Nothing says which two values the p of a row compares, so it is not checked."

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TypeAlias
 
-from repro.audit.comparison import NOT_SIGNIFICANT, check_probability
+from repro.audit.comparison import NOT_SIGNIFICANT, printed_p
 from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_cells import (
     TWO,
@@ -28,9 +28,11 @@ from repro.audit.printed_words import (
     Meaning,
     NamedTest,
     Side,
+    compared_with,
     data_column,
     is_of_no_method,
     layout,
+    legend_told,
     runs_in_name,
     runs_told,
     spread_told,
@@ -50,21 +52,15 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
     "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
 }
 _MEANINGS: Mapping[str, Meaning] = {each: Meaning(each) for each in ("sd", "se", "ci95")}
-_LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
-_AGAINST = (
-    r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
-    r"|(?:different|differs?) from)"
-)
-_NO_P = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A row of a table: its name, a value per column, p where printed, and what heads it."""
+    """A row of a table: its name, a value per column, the p of a column, and what heads it."""
 
     name: str
     values: Mapping[str, PrintedValue]
-    p: PrintedNumber | None
+    p: Mapping[str, PrintedNumber]
     section: str = ""
 
 
@@ -72,10 +68,9 @@ class Method:
 class AsPrinted:
     """The methods of a table by columns of values, and what its header and notes say of these.
 
-    ``across`` is whether each row compares its values; ``p_of`` is the column that a p stands
-    behind, and is of. ``guessed`` are sentences on what the table does not say;
-    ``way_guessed`` names what higher is taken to be better in, and ``compared_with`` the method
-    that stars or p are against, and ``test`` theirs, where a note or the header of p says so.
+    ``across`` is whether each row compares its values; ``guessed`` are sentences on what the table
+    does not say; ``way_guessed`` names what higher is taken to be better in, and ``compared_with``
+    the method that stars or p are against, and ``test`` theirs, where the text says so.
     """
 
     methods: tuple[Method, ...]
@@ -86,7 +81,6 @@ class AsPrinted:
     legend: Mapping[str, PrintedNumber]
     across: bool
     sectioned: bool
-    p_of: str
     unread: tuple[str, ...]
     guessed: tuple[str, ...] = ()
     way_guessed: tuple[str, ...] = ()
@@ -120,34 +114,54 @@ def read_as_printed(
         raise SpecError(gathered(reader.problems)[:MOST])
     columns = [names[at] for at in reader.at("value")]
     said = " ".join((*table.notes, *(name for name in names if name not in columns))).lower()
-    unread = [names[at] for at in reader.at("unread") if names[at] and at] + unread
+    of_no_result = {"", "test"}
+    unread = [
+        names[at] for at in reader.at("unread") if at and names[at].lower() not in of_no_result
+    ] + unread
+    rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
     better, likely = _ways(_groups(rows, columns, side), table.notes)
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
         meaning=spread_told(said),
-        n=runs_told(said),
+        n=n,
         better=better,
         legend=_legend(said, rows),
         across=side == "columns",
         sectioned=sectioned,
-        p_of=reader.p_of(),
         unread=tuple(dict.fromkeys([*unread, *reader.unread])),
-        guessed=tuple(filter(None, [found.sentence, reader.bracketed])),
+        guessed=tuple(filter(None, [found.sentence, reader.bracketed, differ])),
         way_guessed=likely,
-        compared_with=_compared_with(
+        compared_with=compared_with(
             columns if side == "columns" else [row.name for row in rows],
             [*table.notes, *(names[at] for at in reader.at("p"))],
         ),
-        test=test_told(" ".join([said, *reader.tests(body)])),
+        test=test_told(said),
+    )
+
+
+def _one_n(
+    rows: list[Method], told: int | None, *, by_column: bool
+) -> tuple[list[Method], int | None, str]:
+    """The rows and n of the notes; where names tell another, neither, and a sentence on it."""
+    named = {value.n for row in rows for value in row.values.values()} - {None, told}
+    if told is None or by_column or not named:
+        return rows, told, ""
+    rows = [
+        replace(row, values={key: replace(each, n=None) for key, each in row.values.items()})
+        for row in rows
+    ]
+    return (
+        rows,
+        None,
+        f"n is {told} by the text and {min(filter(None, named))} by a name: neither is taken.",
     )
 
 
 def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:
     """What stars are said to mean, and n.s. where a value has it."""
-    stars = {stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)}
     used = {value.stars for row in rows for value in row.values.values()}
-    return stars | dict.fromkeys(used & {NOT_SIGNIFICANT.text}, NOT_SIGNIFICANT)
+    return legend_told(said) | dict.fromkeys(used & {NOT_SIGNIFICANT.text}, NOT_SIGNIFICANT)
 
 
 def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
@@ -308,16 +322,6 @@ class _Reader:
         """The columns of a role."""
         return [at for at, each in enumerate(self.roles) if each == role]
 
-    def p_of(self) -> str:
-        """The last column of results before that of p; empty where no p is printed."""
-        before = [at for at in self.at("value") for p in self.at("p")[:1] if at < p]
-        return self.names[before[-1]] if before else ""
-
-    def tests(self, body: Sequence[Sequence[Cell]]) -> set[str]:
-        """What stands in a column that names the test of each row."""
-        columns = [at for at, name in enumerate(self.names) if name.lower() == "test"]
-        return {row[at].text.lower() for row in body for at in columns if not row[at].empty}
-
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
         printed = any(has_spread(bare(row[at].text)[0]) for row in rows[1:])
         return printed or self._deviations(at) is not None
@@ -345,13 +349,19 @@ class _Reader:
         name = self._name(row)
         n = next((self._n(row[at]) for at in self.at("n")), None)
         n = n or runs_in_name(name, of_method=not self.across)
+        named = [at for at, each in enumerate(self.names) if each.lower() == "test"]
+        test = " ".join(row[at].text.lower() for at in named if not row[at].empty)
         values = {
-            column: replace(value, n=n or runs_in_name(column, of_method=self.across))
+            column: replace(value, n=n or runs_in_name(column, of_method=self.across), test=test)
             for at in self.at("value")
             if (column := self.names[at]) and (value := self._value(row, at))
         }
-        p = next((self._p(row[at]) for at in self.at("p")), None)
-        return Method(name, values, p)
+        ps = {
+            self.names[max(before)]: p
+            for at in self.at("p")
+            if (before := [of for of in self.at("value") if of < at]) and (p := self._p(row[at]))
+        }
+        return Method(name, values, ps)
 
     def _name(self, row: Sequence[Cell]) -> str:
         """The texts before the first result; the first goes on from above where it is empty."""
@@ -420,14 +430,8 @@ class _Reader:
         return int(text)
 
     def _p(self, cell: Cell) -> PrintedNumber | None:
-        text = bare(cell.text)[0].strip()
-        text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$]", "", text).strip()
-        if cell.empty or text.lower() in ("ref", "ref.", "reference", "baseline"):
-            return None
-        if _NO_P.fullmatch(text):
-            return NOT_SIGNIFICANT
         try:
-            return check_probability(PrintedNumber.read(text.replace(",", ".")))
+            return None if cell.empty else printed_p(bare(cell.text)[0])
         except ClaimError as error:
             self._wrong(cell, str(error), "0.03, <.001 or n.s.", "or - where no p is printed")
             return None
@@ -439,15 +443,6 @@ class _Reader:
 
 
 WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
-
-
-def _compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
-    """The one method that a text on p or stars says is the other side of the comparison."""
-    told = [note for note in notes if re.search(r"signific|\bp\b|\*", note, re.IGNORECASE)]
-    names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
-    against = re.compile(rf"{_AGAINST} (?:the |our )?({names})(?![\w-])", re.IGNORECASE)
-    found = {each.lower() for note in told for each in against.findall(note)} if names else set()
-    return next((name for name in methods if {name.lower()} == found), "")
 
 
 Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]

@@ -219,7 +219,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
     if has_statistics(text):
-        found = _in_cells(text, source) or in_text(text, source)
+        found = _in_cells(text, source)
         return audit_statistics(found, source, text, rounding)
     pasted = read_pasted(text, source)
     if (statements := in_columns(pasted)) is not None:
@@ -229,12 +229,16 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
 
 
 def _in_cells(text: str, source: str) -> tuple[Statement, ...]:
-    """Statistics whose p stands in a column; none in a text without such a table."""
+    """The statistics of a table whose p stands in a column, and those of the other lines."""
     try:
         table = read_pasted(text, source)
     except SpecError:
-        return ()
-    return in_cells(table)
+        return in_text(text, source)
+    cells = in_cells(table)
+    lines = text.split("\n")
+    for row in table.rows if cells else ():
+        lines[row[0].line - 1] = ""
+    return (*cells, *in_text("\n".join(lines), source, len(cells)))
 
 
 def _standard_input(source: str) -> str:

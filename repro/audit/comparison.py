@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -183,8 +184,26 @@ def check_size(n: int, least: int = 2) -> int:
     return n
 
 
+NOTHING = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
 NOT_SIGNIFICANT = replace(PrintedNumber.read(">0.05"), text="n.s.")
 """What `n.s.` stands for."""
+
+
+_NO_P = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
+
+
+def printed_p(text: str) -> PrintedNumber | None:
+    """The p that a cell or a line prints: `.03`, `p < .05` or `n.s.`; None where there is none.
+
+    ClaimError where it is no probability.
+    """
+    text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$*]", "", text.strip()).strip()
+    text = text.removeprefix("=").strip().replace("≤", "<").replace("≥", ">")
+    if text.lower() in ("", *NOTHING, "ref", "ref.", "reference", "baseline"):
+        return None
+    if _NO_P.fullmatch(text):
+        return NOT_SIGNIFICANT
+    return check_probability(PrintedNumber.read(text.replace(",", ".")))
 
 
 def check_probability(p: PrintedNumber) -> PrintedNumber:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import unescape
 from html.parser import HTMLParser
 
 from repro.errors import Place, Problem
@@ -74,9 +75,13 @@ def read_pasted(text: str, file: str) -> Pasted:
     return Pasted(file, tuple(map(tuple, rows)), tuple(notes))
 
 
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,9}|#[0-9]{2,5});")
+
+
 def _seen(cell: Cell) -> Cell:
     """A cell of LaTeX as it is seen, in whatever form of table it stands."""
-    return replace(cell, text=_plain(cell.text)) if re.search(r"\$|\\pm", cell.text) else cell
+    text = _ENTITY.sub(lambda each: unescape(each[0]), cell.text)
+    return replace(cell, text=_plain(text) if re.search(r"\$|\\pm", text) else text)
 
 
 FIRST = 3
@@ -253,8 +258,11 @@ _PLAIN = (
     (re.compile(r"\\(?:textbf|mathbf|bm|boldsymbol)\s*\{([^{}]*)\}"), r"**\1**"),
     (re.compile(r"\\(?:multirow|multicolumn)\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:text|mathrm|textrm|emph|textit|underline|textsc|textsuperscript|ensuremath"
-                r"|makecell|scriptsize|footnotesize|tiny|small)\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"(?<=[0-9]) ?\\(?:std(?:v|ev)?|sd|pms|err|se|ci)\s*\{([0-9.]+)\}"), r"±\1"),
+                r"|makecell|mathbin|mathrel|mathord|scriptsize|footnotesize|tiny|small)"
+                r"\s*\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\textcolor\s*\{[^{}]*\}\s*\{([^{}]*)\}|\\num\s*\{([^{}]*)\}"
+                r"|\\(?:SI|qty)\s*\{([^{}]*)\}\s*\{[^{}]*\}"), r"\1\2\3"),
+    (re.compile(r"(?<=[0-9*}]) ?\\(?:std(?:v|ev)?|sd|pms|err|se|ci)\s*\{([0-9.]+)\}"), r"±\1"),
     (re.compile(r"\\(?:cite[a-z]*|label|ref|vspace|color|cellcolor|rowcolor)\s*"
                 r"(?:\[[^\]]*\])?\{[^{}]*\}"), ""),
     (re.compile(r"(?<=[0-9.])(?<!10)\^(?:\{[\w,]{1,5}\}|\w)(?![\w.])"), ""),
@@ -268,7 +276,7 @@ _SIGNS = (
     (re.compile(r"\\(?:uparrow)"), "\N{UPWARDS ARROW}"),
     (re.compile(r"\\(?:downarrow)"), "\N{DOWNWARDS ARROW}"),
     (re.compile(r"\\(?:ast|star)(?![a-zA-Z])"), "*"),
-    (re.compile(r"\\(?:scriptsize|footnotesize|tiny|small|bf|bfseries|it|centering|phantom"
+    (re.compile(r"\\(?:scriptstyle|textstyle|displaystyle|scriptsize|footnotesize|tiny|small|bf|bfseries|it|centering|phantom"
                 r"|quad|qquad|left|right|dagger|ddagger)(?![a-zA-Z])"), ""),
     (re.compile(r"\\([%&_#$])"), r"\1"),
     (re.compile(r"(?<!\\)\$|\\[,;! ]"), ""),
@@ -313,28 +321,36 @@ def _several(place: Place) -> None:
     raise fatal(place, "a second table", "one table", "paste each into a separate file")
 
 
-def _macros(text: str) -> dict[str, str]:
-    """The commands of one argument that a text defines, by their names, each with its meaning."""
+def _macros(text: str) -> dict[str, tuple[int, str]]:
+    """The commands with arguments that a text defines: how many these are, and the meaning."""
     defined = re.compile(
-        r"\\(?:re)?newcommand\*?\s*\{?\\([A-Za-z]+)\}?\s*\[1\]\s*(?=\{)|\\def\\([A-Za-z]+)#1(?=\{)"
+        r"\\(?:re)?newcommand\*?\s*\{?\\([A-Za-z]+)\}?\s*\[([1-4])\]\s*(?=\{)"
+        r"|\\def\\([A-Za-z]+)((?:#[1-4])+)(?=\{)"
     )
     found = {}
     for each in defined.finditer(text):
         meaning = text[each.end() + 1 : _past_braces(text, each.end()) - 1]
-        found[each[1] or each[2]] = meaning[:LONGEST]
+        count = int(each[2]) if each[1] else len(each[4]) // 2
+        found[each[1] or each[3]] = count, meaning[:LONGEST]
     return found
 
 
-def _expanded(text: str, macros: Mapping[str, str]) -> str:
-    for name, meaning in macros.items():
-        parts = re.split(rf"\\{name}\s*\{{([^{{}}]*)\}}", text)
-        parts[1::2] = [meaning.replace("#1", argument) for argument in parts[1::2]]
-        text = "".join(parts)[:LONGEST]
+def _expanded(text: str, macros: Mapping[str, tuple[int, str]]) -> str:
+    for name, (count, meaning) in macros.items():
+        called = re.compile(rf"\\{name}" + r"\s*\{([^{}]*)\}" * count)
+        parts = called.split(text)
+        said = parts[:1]
+        for at in range(1, len(parts), count + 1):
+            one = meaning
+            for number, argument in enumerate(parts[at : at + count], 1):
+                one = one.replace(f"#{number}", argument)
+            said += [one, parts[at + count]]
+        text = "".join(said)[:LONGEST]
     return text
 
 
 def _ampersands(
-    bare: str, line: str, at: int, file: str, macros: Mapping[str, str]
+    bare: str, line: str, at: int, file: str, macros: Mapping[str, tuple[int, str]]
 ) -> Iterator[Cell]:
     for text in re.split(r"(?<!\\)&", line):
         blank = len(text) - len(text.lstrip())

@@ -35,7 +35,7 @@ class PrintedValue:
     """A mean with its spread, the stars behind it, and whether it is bold.
 
     ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
-    ``meaning`` of it and ``n`` are what its cell, row or column says of it alone.
+    ``meaning`` of it, ``n`` and ``test`` are what its cell, row or column says of it alone.
     """
 
     mean: PrintedNumber
@@ -45,19 +45,25 @@ class PrintedValue:
     meaning: Meaning | None = None
     percent: bool = False
     n: int | None = None
+    test: str = ""
 
 
 _MARKS = re.compile(
-    r"[†‡§¶•∙●○◦]|(?<=[0-9)%])(?:\^\{?[a-z]{1,2}\}?|<sup>[a-z, ]{1,9}</sup>)(?![\w.])"
+    r"[†‡§¶•∙●○◦]|(?<=[0-9)%])(?<!10)(?:\^\{?[a-z0-9]{1,2}\}?|<sup>[\w, ]{1,9}</sup>|\[\^\w{1,9}\]"
+    r"|[\N{SUPERSCRIPT ONE}\N{SUPERSCRIPT TWO}\N{SUPERSCRIPT THREE}])(?![\w.])"
+    r"|(?<=[0-9)%]) ?[abc]{1,3}$"
 )
+_TAGS = re.compile(r"</?(b|strong|u|i|em|span|small)(?: [^<>]*)?>")
 _AFTER = re.compile(r"(?<=[0-9).%\]]) ?\(?n\.? ?s\.?\)?$", re.IGNORECASE)
 
 
 def bare(text: str) -> tuple[str, bool, str]:
     """A text without bold marks, footnotes and stars; whether it was bold; its stars."""
+    text = _TAGS.sub(lambda tag: "**" if tag[1] in ("b", "strong") else "", text)
     bold = text.startswith(("**", "__"))
     if bold:
-        text = text[2:].replace(text[:2], "", 1)
+        text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
+    text = re.sub(r"^(\*|_)(.+)\1$", r"\2", text)
     text = _MARKS.sub("", text).replace(r"\*", "*")
     stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
     if not stars and (found := _AFTER.search(text)) is not None:

@@ -17,7 +17,16 @@ from scipy.special import ndtri, stdtrit
 from repro.audit.as_printed import AsPrinted, Method
 from repro.audit.comparison import PrintedArm, PrintedComparison
 from repro.audit.printed_cells import PrintedValue
-from repro.audit.printed_words import UNNAMED, Better, Meaning, NamedTest, Reading, Side, metrics_in
+from repro.audit.printed_words import (
+    UNNAMED,
+    Better,
+    Meaning,
+    NamedTest,
+    Reading,
+    Side,
+    metrics_in,
+    test_told,
+)
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
@@ -61,9 +70,15 @@ class ComparedPair:
     def comparison(self, meaning: Meaning, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
         a, b = (arm_of(value, n, meaning, rounding) for value in (self.a, self.b))
-        test, tails = self.named if self.p is not None else UNNAMED
+        test, tails = self._named if self.p is not None else UNNAMED
         test = None if test in ("paired", "wilcoxon") and a.n != b.n else test
         return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA, test=test, tails=tails)
+
+    @property
+    def _named(self) -> NamedTest:
+        """The test that the rows of both name, else that of the notes."""
+        said = " ".join(dict.fromkeys(filter(None, (self.a.test, self.b.test))))
+        return test_told(said) if said else self.named
 
     @property
     def senses(self) -> set[Meaning]:
@@ -80,7 +95,8 @@ class ComparedPair:
     @property
     def complete(self) -> bool:
         """Whether both values have a spread, and neither is that of one run."""
-        return all(each.spread is not None and each.n != 1 for each in (self.a, self.b))
+        both = (self.a, self.b)
+        return all(each.spread is not None and each.n != 1 and senses(each) for each in both)
 
 
 def senses(value: PrintedValue) -> Sequence[Meaning]:
@@ -88,6 +104,8 @@ def senses(value: PrintedValue) -> Sequence[Meaning]:
     said = value.meaning
     if said is None:
         return [Meaning(each) for each in MEANT]
+    if said.reading == "other":
+        return []
     if said.reading != "ci95":
         return [said]
     by_t, by_z = (replace(said, reading=each) for each in ("ci95-t", "ci95-z"))
@@ -97,7 +115,7 @@ def senses(value: PrintedValue) -> Sequence[Meaning]:
 def arm_of(value: PrintedValue, n: int | None, meaning: Meaning, rounding: Rounding) -> PrintedArm:
     """A value of ``n`` runs, where the table says no other number, in a reading of ±."""
     mean, spread, n = value.mean.under(rounding), value.spread, value.n or n
-    if n is None or n < 2 or spread is None:
+    if n is None or n < 2 or spread is None or not senses(value):
         return PrintedArm(mean, None, None)
     spread = spread.under(rounding)
     meant = meaning if meaning in senses(value) else senses(value)[0]
@@ -110,11 +128,10 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
     """The pairs of each column, or row, and whether the table makes their comparison."""
     for group, column, arms, ps in groups_of(printed, source):
         default = decided.n or printed.n
-        given = Meaning(decided.plus_minus) if decided.plus_minus else None
         known = {
             name: replace(
                 value,
-                meaning=value.meaning or given or printed.meaning,
+                meaning=_settled(value.meaning, printed.meaning, decided.plus_minus),
                 n=value.n or default,
             )
             for name, value in arms.items()
@@ -144,6 +161,19 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             )
 
 
+def _settled(
+    of_value: Meaning | None, told: Meaning | None, given: Reading | None
+) -> Meaning | None:
+    """What ± is said to be with a value, else by the user, else in the notes.
+
+    The user says too whether an interval is one of t or of z; its level is the table's.
+    """
+    said = of_value or told
+    if said is not None and said.reading == "ci95" and given and given.startswith("ci95"):
+        return replace(said, reading=given)
+    return of_value or (Meaning(given) if given else told)
+
+
 def _rank(value: PrintedValue, sign: int) -> tuple[float, bool]:
     """The better first; of equal means those with a spread, which can be judged."""
     return sign * value.mean.value, value.spread is not None
@@ -159,24 +189,28 @@ def groups_of(
     if printed.across:
         _refuse_same_names(printed.methods, source)
         for row in printed.methods:
-            p = {name: row.p for name in printed.columns[:1] if row.p is not None}
             for names in of_one_metric(list(row.values)):
                 arms = {name: row.values[name] for name in names}
-                yield row.name, row.name, arms, p
+                ps = row.p if len(arms) == 2 else {}
+                yield (
+                    row.name,
+                    row.name,
+                    arms,
+                    dict.fromkeys(arms, next(iter(ps.values()))) if ps else {},
+                )
         return
     names = [row.name for row in printed.methods]
     parts = dict.fromkeys(row.section for row in printed.methods)
     for part in parts if printed.sectioned or len(set(names)) < len(names) else [None]:
         methods = [row for row in printed.methods if part in (None, row.section)]
         _refuse_same_names(methods, source)
-        ps = {row.name: row.p for row in methods if row.p is not None}
         for name in printed.columns:
             arms = {row.name: row.values[name] for row in methods if name in row.values}
             yield (
                 f"{part}, {name}" if part else name,
                 name,
                 arms,
-                ps if name == printed.p_of else {},
+                {row.name: row.p[name] for row in methods if name in row.p},
             )
 
 

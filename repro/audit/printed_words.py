@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from repro.audit.audit_file import TestName
+from repro.evidence.published import PrintedNumber
 
-Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z"]
-"""What ± is said to be; a 95 % interval is one of t, or of 1.96 standard errors (z), or either."""
+Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z", "other"]
+"""What ± is said to be; an interval is one of t, or of standard errors (z), or either.
+
+`other`: a range, a variance or the like, of which no test can be made.
+"""
 Better: TypeAlias = Literal["lower", "higher"]
 Side: TypeAlias = Literal["rows", "columns"]
 
@@ -30,6 +34,8 @@ class Meaning:
     @property
     def name(self) -> str:
         """`half of a 95 % interval`."""
+        if self.reading == "other":
+            return "a range, a variance or the like"
         if self.reading in ("sd", "se"):
             what = "standard deviation" if self.reading == "sd" else "standard error"
             return what if self.times == 1 else f"{self.times:g} {what}s"
@@ -37,8 +43,18 @@ class Meaning:
         return f"half of a {100 * self.level:g} % interval{by}"
 
 
-_TIMES = {"": 1.0, "1": 1.0, "one": 1.0, "twice the": 2.0, "two": 2.0, "three": 3.0}
-_MANY = r"(?:(?<![\w.-])(one|two|three|twice the|[123]|1\.64|1\.645|1\.96|2\.58) ?[x×*]? ?)?"
+_TIMES = {"": 1.0, "half": 0.5, "one": 1.0, "twice": 2.0, "double": 2.0, "two": 2.0, "three": 3.0}
+_MANY = (
+    r"(?:(?<![\w.-])(half|one|two|three|twice|double|[123]|[0-9]?\.[0-9]+) ?[x×*]? ?"
+    r"(?:(?:of )?(?:a|an|the|one) )?)?"
+)
+_OTHER = re.compile(
+    r"inter-?(?:quartile|quantile)|\biqr\b|\b(?:percentile|quantile|quartile)s?\b|\bmad\b"
+    r"|median absolute|bootstrap(?:ped)? (?:replicate|sample|resample|std|standard)"
+    r"|\bmin(?:imum)?(?:[-/ ]| and | to )max(?:imum)?\b"
+    r"|(?:±|bars?|denotes?|shows?|with|and|half)[^.;]{0,20}\brange\b(?! from)"
+    r"|(?:±|bars?|denotes?|shows?|mean and|mean \(|with)[^.;]{0,12}(?<!equal )\bvariances?\b"
+)
 _LEVEL = r"(?<![\w.])([5-9][0-9](?:\.[0-9]+)?) ?%? ?(?:\w+ )?"
 _SAYS: Mapping[Reading, re.Pattern[str]] = {
     "sd": re.compile(
@@ -88,20 +104,31 @@ _RUNS = re.compile(
 )
 _NO_RUNS = re.compile(
     rf"\b(?:best|top)(?:[ -]\w+)? (?:out )?of (?:the )?{_COUNT}\b|cross[- ]?validat|\bfolds?\b"
+    rf"|leave[- ]one[- ]out|bootstrap(?:ped)? (?:re)?(?:plicate|sample)|\btrained once"
+    rf"|\bsingle run\b|\b{_COUNT} for |\({_COUNT} \w+ for "
+    rf"|{_REPEATED} (?:and|x|×|by|per) (?:the )?{_COUNT}\b"
     r"|\b(?:eval(?:uation)?|test|inference|decoding|sampling|generation)[ -](?:runs|seeds|trials)\b"
-    rf"|{_REPEATED} of (?:one|a single|the same) (?:trained )?(?:model|network|checkpoint)"
+    rf"|{_REPEATED} of (?:one|a single|the same)\b"
 )
 ONE_SIDED = re.compile(r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test")
-CORRECTED = re.compile(r"bonferroni|\bholm\b|\bfdr\b|benjamini|corrected|adjusted p|permutation")
+CORRECTED = re.compile(
+    r"bonferroni|\bholm\b|\bfdr\b|benjamini|(?<!bias-)(?<!bias )corrected|adjusted p|p[-._ ]?adj"
+    r"|permutation (?:tests?|p\b)"
+)
 _TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
 _TESTS: Mapping[TestName, re.Pattern[str]] = {
     "welch": re.compile(r"\bwelch|\bunequal variances?"),
-    "student": re.compile(r"\bstudent'?s?\b(?! t-dist)|\bequal variances"),
+    "student": re.compile(r"\bstudent['’]?s?['’]? t(?:-|\b)(?!-?dist)|\bequal variances"),
     "paired": re.compile(r"\bpaired (?:student'?s? )?t-?tests?"),
     "wilcoxon": re.compile(r"\bsigned[- ]rank"),
     "mann_whitney": re.compile(r"\bmann[- ]?whitney|\brank[- ]sum|\bu[- ]test"),
-    "permutation": re.compile(r"\bpermutation|\brandomi[sz]ation test"),
+    "permutation": re.compile(r"\b(?:permutation|randomi[sz]ation) (?:tests?|p\b)"),
 }
+_AGAINST = (
+    r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
+    r"|(?:different|differs?) from)"
+)
+_LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
     r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
@@ -343,6 +370,7 @@ def _by_bold(bold: Sequence[Sequence[bool]]) -> Layout:
 def spread_told(said: str) -> Meaning | None:
     """What header and notes say that ± is, where they say one thing."""
     found = {_meaning(reading, each) for reading, by in _SAYS.items() for each in by.findall(said)}
+    found |= {Meaning("other")} if _OTHER.search(said) else set()
     return found.pop() if len(found) == 1 else None
 
 
@@ -393,6 +421,20 @@ def runs_in_name(name: str, *, of_method: bool) -> int | None:
     if not of_method and (_HAS.search(name) or not metrics_in(name)):
         said = re.sub(r"\bn ?= ?", "", said)
     return runs_told(said)
+
+
+def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
+    """The one method that a text on p or stars says is the other side of the comparison."""
+    told = [note for note in notes if re.search(r"signific|\bp\b|\*", note, re.IGNORECASE)]
+    names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
+    against = re.compile(rf"{_AGAINST} (?:the |our )?({names})(?![\w-])", re.IGNORECASE)
+    found = {each.lower() for note in told for each in against.findall(note)} if names else set()
+    return next((name for name in methods if {name.lower()} == found), "")
+
+
+def legend_told(said: str) -> dict[str, PrintedNumber]:
+    """What stars mean, where the notes say it."""
+    return {stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)}
 
 
 def way(text: str) -> Better | None:

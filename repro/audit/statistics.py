@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
-from repro.audit.comparison import NOT_SIGNIFICANT, Answer, Audit, Audited, Grade, check_probability
+from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
 from repro.audit.pasted import Cell, Pasted, gathered
-from repro.audit.printed_words import CORRECTED, ONE_SIDED
+from repro.audit.printed_words import CORRECTED, ONE_SIDED, legend_told
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
@@ -45,9 +45,11 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
     "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
     "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
     "n": re.compile(r"n"),
-    "p": re.compile(r"(?:p|p[- ]?values?|sig\.?)(?: ?\(.*\))?|pr\(>\|[tz]\|\)"),
+    "p": re.compile(
+        r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|sig\.?)(?: ?\(.*\))?"
+        r"|pr?\(?>\|[tz]\|\)?"
+    ),
 }
-_NOTHING = ("", "-", "--", "\N{EN DASH}", "\N{EM DASH}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,8 @@ def _plain(text: str) -> str:
     return re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", re.sub(r"[*_$\\{}]", "", text))
 
 
-def in_text(text: str, file: str) -> tuple[Statement, ...]:
-    """Every statistic of a text, in its order; SpecError for those that cannot be read."""
+def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
+    """Every statistic of a text, numbered from ``before``; SpecError for what cannot be read."""
     found: list[Statement] = []
     problems: list[Problem] = []
     for line, words in enumerate(_plain(text).split("\n"), 1):
@@ -97,7 +99,7 @@ def in_text(text: str, file: str) -> tuple[Statement, ...]:
         starts = sorted(read.keys() | {each.start() for each in _OPENED.finditer(words)})
         for at in starts:
             try:
-                found += _statement(words, at, read.get(at), line, len(found))
+                found += _statement(words, at, read.get(at), line, before + len(found))
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
                 place = Place(file, line, at + 1)
@@ -125,7 +127,7 @@ def _statement(
         return
     kind = symbol.lower() if symbol in "zZ" else symbol if symbol in "tFr" else "χ²"
     after = _P.match(words, found.end())
-    p = None if after is None else _p("n.s." if after["ns"] else after["p"])
+    p = None if after is None else printed_p("n.s." if after["ns"] else after["p"])
     sign = "" if found["is"] == "=" else found["is"]
     value = PrintedNumber.read(sign + found["value"])
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
@@ -164,36 +166,30 @@ def _possible(kind: str, value: PrintedNumber) -> PrintedNumber:
     return value
 
 
-def _p(text: str) -> PrintedNumber | None:
-    text = re.sub("^[pP]? ?=", "", text.strip(" *")).strip().replace("≤", "<").replace("≥", ">")
-    if text in _NOTHING:
-        return None
-    if re.fullmatch(r"n\.?s\.?", text, re.IGNORECASE):
-        return NOT_SIGNIFICANT
-    return check_probability(PrintedNumber.read(text))
-
-
 def in_cells(table: Pasted) -> tuple[Statement, ...]:
-    """The statistics in cells of a table that has columns of p, each of the nearest before it.
+    """The statistics in cells of a table that has columns of p; none without such a column.
 
-    None without such a column, or where the lines around the table have statistics too.
+    A p is of the nearest statistic before it, else of the first behind it.
     """
     header, *body = table.rows
     heads = [_plain(cell.text).strip().lower() for cell in header]
     ps = [at for at, head in enumerate(heads) if _HEADS["p"].fullmatch(head)]
-    if not ps or any(map(has_statistics, table.notes)):
-        return ()
+    legend = legend_told(" ".join(table.notes).lower())
     found: list[Statement] = []
     problems: list[Problem] = []
-    for row in body:
+    for row in body if ps else ():
         texts = [_plain(cell.text).strip() for cell in row]
         held = {at: read for at, each in enumerate(texts) if (read := _STATISTIC.match(each))}
-        behind = {max((at for at in held if at < p), default=-1): p for p in reversed(ps)}
+        behind = {
+            max((at for at in held if at < p), default=min(held, default=-1)): p
+            for p in reversed(ps)
+        }
         for at, read in held.items():
             try:
                 each = next(_statement(texts[at], 0, read, row[0].line, len(found)), None)
                 if each is not None:
-                    p = _p(texts[behind[at]]) if each.p is None and at in behind else each.p
+                    text = row[behind[at]].text if at in behind else ""
+                    p = each.p or legend.get(text.strip()) or printed_p(text)
                     name = f"{len(found) + 1}: {texts[0] if at else f'line {row[0].line}'}"
                     found.append(replace(each, id=name[:100], p=p))
             except ClaimError as error:
@@ -245,7 +241,7 @@ def _of_row(
             df = _df_of_pairs(cells.get("n", ""))
         name = _plain(row[0].text).strip() if at[kind] else ""
         value = _possible(kind, PrintedNumber.read(cells[kind]))
-        p = _p(cells.get("p", ""))
+        p = printed_p(cells.get("p", ""))
         label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
         found.append(Statement(label[:100], kind, _df(kind, df), value, p))
     except ClaimError as error:

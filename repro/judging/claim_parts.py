@@ -67,6 +67,7 @@ def claim_part(claim: Claim) -> doc.ClaimPart:
         file=shown_file(claim.file),
         digest=claim.digest(),
         design=claim.design,
+        unit="seed" if claim.seeds.items else claim.seeds.unit or "seed",
     )
 
 

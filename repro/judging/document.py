@@ -46,7 +46,7 @@ class AuthorPart(Spec):
 
 
 class ClaimPart(Spec):
-    """The claim as declared. ``digest`` covers its decisive fields at this scale."""
+    """The claim as declared; ``digest`` is of its decisive fields, ``unit`` names a replicate."""
 
     id: str
     title: str
@@ -54,6 +54,7 @@ class ClaimPart(Spec):
     file: str
     digest: str
     design: Literal["independent", "paired"]
+    unit: str = "seed"
 
 
 class ScalePart(Spec):

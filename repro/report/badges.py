@@ -135,17 +135,17 @@ def badge(word: str) -> Badge:
     return Badge(word, *BADGES[word])
 
 
-def conclusion(word: str | None, strength: Strength | None = None) -> Badge:
+def conclusion(word: str | None, strength: Strength | None = None, unit: str = "seed") -> Badge:
     found = NO_CONCLUSION if word is None else badge(word)
-    return Badge(with_strength(found.word, strength), found.tone, found.icon)
+    return Badge(with_strength(found.word, strength, unit), found.tone, found.icon)
 
 
-def strength(part: Strength | None) -> str:
+def strength(part: Strength | None, unit: str = "seed") -> str:
     """How strong a conclusion is, to follow its word; empty where nothing is known."""
     if part is None:
         return ""
     if part.one_sided_level is None:
-        return "exact, for these seeds"
+        return f"exact, for these {unit}s"
     family = " in its family" if part.family else ""
     rate = f"error rate at most {fmt.percent(part.one_sided_level)}{LOOKS[part.looks]}{family}"
     return f"{rate} if the test's assumptions hold"
@@ -158,12 +158,12 @@ def error_rate(document: Document) -> str:
     rates = [float(found[1]) for found in map(_RATE.search, texts) if found]
     if document.verdict.conclusion and rates:
         return f"error rate {max(rates):g}% as measured in designs like this"
-    return strength(document.verdict.strength)
+    return strength(document.verdict.strength, document.claim.unit)
 
 
-def with_strength(word: str, part: Strength | None) -> str:
+def with_strength(word: str, part: Strength | None, unit: str = "seed") -> str:
     """`CONFIRMED (error rate at most 2.5% if the test's assumptions hold)`."""
-    said = strength(part)
+    said = strength(part, unit)
     return f"{word} ({said})" if said else word
 
 
@@ -207,7 +207,7 @@ def checked(document: Document) -> str:
         done = fmt.count(sum(run.state == "finished" for run in runs))
         said.append(f"{done} of {fmt.number_of(len(runs), 'run')} finished")
     if rows:
-        what = "run" if items(document) else "seed"
+        what = "run" if items(document) else document.claim.unit
         said.append(f"{fmt.number_of(len(rows), what)} from a table")
     if printed:
         said.append(f"{fmt.number_of(printed, 'arm')} printed")

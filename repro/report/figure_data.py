@@ -86,10 +86,11 @@ def _dots_said(document: Document, panels: tuple[DotPanel, ...]) -> str:
         wide = " with one standard deviation either side"
     log = any(panel.scale == "log" for panel in panels)
     mean = "geometric mean of its arm, on a logarithmic axis" if log else "mean of its arm"
-    dot = "one trained model" if all(arm.trained for arm in document.arms) else "one seed"
+    unit = document.claim.unit
+    dot = "one trained model" if all(arm.trained for arm in document.arms) else f"one {unit}"
     dot = "one run" if badges.items(document) else dot
     dot = "one run of one task" if any(arm.tasks for arm in document.arms) else dot
-    joined = "; a line joins the runs of one seed" if any(p.joined for p in panels) else ""
+    joined = f"; a line joins the runs of one {unit}" if any(p.joined for p in panels) else ""
     said = f"Each dot is {dot}{joined}; the upright stroke is the {mean}."
     if not any(row.values for row in rows):
         said = f"Each upright stroke is a printed mean{wide}."
@@ -152,25 +153,28 @@ def _dot_row(document: Document, arm: ArmPart, m: MeasurementPart, scale: Scale)
         if arm.printed and summary.sd and (scale == "linear" or low > 0):
             spread = (low, high)
     bound = float(arm.bound) if lookups.spec_of(m).bounded and arm.bound else None
-    note, colour = _row_note(summary, m, arm, scale), lookups.colour_of(document, arm.id)
+    note, colour = _row_note(document, summary, m, arm, scale), lookups.colour_of(document, arm.id)
     return DotRow(arm.label, note, colour, values, mark, bound, spread)
 
 
-def _row_note(summary: SummaryPart | None, m: MeasurementPart, arm: ArmPart, scale: Scale) -> str:
+def _row_note(
+    document: Document, summary: SummaryPart | None, m: MeasurementPart, arm: ArmPart, scale: Scale
+) -> str:
+    unit = document.claim.unit
     if summary is None:
         return "no value yet"
     if summary.low is None or summary.high is None:
-        seeds = "" if summary.n is None else f", {fmt.number_of(summary.n, 'seed')}"
+        seeds = "" if summary.n is None else f", {fmt.number_of(summary.n, unit)}"
         return f"{lookups.mean_and_sd(summary, m)}{seeds}, as printed"
     low, high = lookups.value(summary.low, m), lookups.value(summary.high, m)
     n = summary.n or len(arm.replicates)
     if summary.low == summary.high:
-        seeds = {1: "the only seed", 2: "both seeds"}.get(n, f"all {fmt.count(n)} seeds")
+        seeds = {1: f"the only {unit}", 2: f"both {unit}s"}.get(n, f"all {fmt.count(n)} {unit}s")
         note = f"{low} in {seeds}"
     elif scale == "log" and summary.geometric_mean is not None:
         note = f"{fmt.span(low, high)}, geometric mean {lookups.value(summary.geometric_mean, m)}"
     else:
-        runs = fmt.number_of(n, "seed")
+        runs = fmt.number_of(n, unit)
         if arm.tasks:
             runs = f"{fmt.number_of(n, 'run')} of {fmt.number_of(arm.tasks, 'task')}"
         note = f"{lookups.mean_and_sd(summary, m)}, {runs}"

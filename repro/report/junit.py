@@ -28,7 +28,7 @@ Case = tuple[str, str, tuple[str, str, str] | None]
 def junit(document: Document) -> str:
     """The test suite of a claim, with a trailing newline."""
     verdict, place = document.verdict, f"{document.claim.id}.{document.scale.name}"
-    found, message = _compared(verdict, verdict)
+    found, message = _compared(document, verdict)
     failure = None if verdict.as_expected else ("failure", found, message)
     reason = f": {verdict.validity_reason}" if verdict.validity_reason else ""
     controls = [f"{c.statement}: {c.state}, {c.measured}" for c in document.canaries]
@@ -96,10 +96,11 @@ def _shown(text: str) -> str:
     return fmt.unbroken(fmt.clean(text))
 
 
-def _compared(verdict: VerdictPart, part: VerdictPart | Result) -> tuple[str, str]:
+def _compared(document: Document, part: VerdictPart | Result) -> tuple[str, str]:
     """What the claim, or an expectation, comes to, and what was expected of it."""
+    verdict = document.verdict
     found = part.conclusion or verdict.validity
-    said = badges.with_strength(found, part.strength)
+    said = badges.with_strength(found, part.strength, document.claim.unit)
     return found, f"expected {_expected(verdict)}, found {said}: {part.sentence}"
 
 
@@ -110,7 +111,7 @@ def _expected(verdict: VerdictPart) -> str:
 def _expectation(document: Document, result: Result) -> Case:
     """How many analyses agree, how often it was looked at, where its test loses its level."""
     verdict, name = document.verdict, result.id
-    found, message = _compared(verdict, result)
+    found, message = _compared(document, result)
     facts = [f"{result.statement} {message}"]
     several = several_analyses(document)
     facts += [agreement_of_analyses(part) for part in several if part.expectation == name]

@@ -142,13 +142,13 @@ def _row(document: Document, alike: Alike) -> PartRow:
     limits = [] if axis is None else [limit.label for limit in axis.limits]
     alt = "; ".join(filter(None, (f"{effect} {interval}".strip(), *limits, word)))
     badge = Badge(word, found.tone, found.icon)
-    remark = _remark(result)
+    remark = _remark(document, result)
     return PartRow(
         _claim(document, alike), effect, interval, badge, remark, alt, axis, result.effect, ends
     )
 
 
-def _remark(result: Result) -> str:
+def _remark(document: Document, result: Result) -> str:
     """Which way it leans, what it rests on, or how strong it is."""
     if result.conclusion is None:
         return ""
@@ -156,7 +156,7 @@ def _remark(result: Result) -> str:
         return LEANS[leaning(result)]
     said = [lookups.p_said(result)] if result.conclusion in DECIDED else []
     if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
-        said.append("leaving out one seed changes it")
+        said.append(f"leaving out one {document.claim.unit} changes it")
     return "; ".join(filter(None, said))
 
 

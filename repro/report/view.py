@@ -134,7 +134,7 @@ def seeds(document: Document) -> str:
         return items
     low, high = fmt.count(min(counts)), fmt.count(max(counts))
     per = "task" if of_tasks else "arm"
-    return f"{fmt.span(low, high)} {'seed' if max(counts) == 1 else 'seeds'} per {per}"
+    return f"{fmt.span(low, high)} {document.claim.unit}{'s' * (max(counts) > 1)} per {per}"
 
 
 def _chips(document: Document) -> tuple[Chip, ...]:

@@ -59,7 +59,8 @@ def answered_once(items: Iterable[ItemValue]) -> bool:
     """Whether items are right or wrong, in one run of each arm, and belong to no cluster."""
     rows = list(items)
     runs = {(row.arm, row.seed) for row in rows}
-    plain = all(row.value in (0, 1) and not row.cluster for row in rows)
+    values = {row.value for row in rows}
+    plain = (values <= {0, 1} or values <= {0, 100}) and not any(row.cluster for row in rows)
     return plain and len(runs) == len({arm for arm, _ in runs})
 
 

@@ -64,7 +64,7 @@ class PairedItems:
     differences: tuple[float, ...]
     clusters: tuple[str, ...]
     runs: tuple[int, int]
-    binary: bool
+    right: float
 
     def contrast(self) -> Contrast:
         """Their mean; where there are clusters its error is CR2 (Bell and McCaffrey 2002).
@@ -103,7 +103,7 @@ class PairedItems:
 
     def apart(self) -> tuple[int, int]:
         """How many items A alone has right, and how many B alone."""
-        return self.differences.count(1.0), self.differences.count(-1.0)
+        return self.differences.count(self.right), self.differences.count(-self.right)
 
 
 def _degrees(share: npt.NDArray[np.float64]) -> float:
@@ -141,8 +141,13 @@ def paired_items(a: Sample, b: Sample) -> PairedItems:
         tuple(x - y for x, y in zip(*means, strict=True)),
         tuple(of[name] for name in names),
         (len({part.unit for part in a.parts}), len({part.unit for part in b.parts})),
-        binary=values <= {0.0, 1.0} and max(map(len, (*first.values(), *second.values()))) == 1,
+        right=_right(values) if max(map(len, (*first.values(), *second.values()))) == 1 else 0.0,
     )
+
+
+def _right(values: set[float]) -> float:
+    """What a right answer counts, 1 or 100, where wrong ones count 0; else 0."""
+    return next((right for right in (1.0, 100.0) if values <= {0.0, right}), 0.0)
 
 
 def _by_item(sample: Sample, name: str) -> dict[str, list[float]]:
@@ -239,10 +244,10 @@ def mcnemar(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.0
 
     The interval is that of the difference by its score (Tango 1998). p is exact and rarely the
     stricter, so the interval is drawn to 0 where p is above alpha; it is held at 0 where p is
-    below and the score would not exclude 0. ClaimError unless each item is 0 or 1 in one run of
-    each arm, without clusters.
+    below and the score would not exclude 0. ClaimError unless each item is 0 or 1 (or 100) in one
+    run of each arm, without clusters.
     """
-    if not paired.binary:
+    if not paired.right:
         raise ClaimError("McNemar's test takes items that are 0 or 1, in one run of each arm")
     if any(paired.clusters):
         raise ClaimError("McNemar's test takes items that are independent, and these have clusters")
@@ -257,9 +262,11 @@ def mcnemar(paired: PairedItems, *, alternative: Alternative, alpha: float = 0.0
     low = max(low, 0.0) if greater <= tail else min(low, 0.0)
     high = min(high, 0.0) if less <= tail else max(high, 0.0)
     spread = math.sqrt(max(apart / n - ((won - lost) / n) ** 2, 0.0) / n)
-    contrast = Contrast((won - lost) / n, spread, n - 1)
+    unit = paired.right
+    contrast = Contrast(unit * (won - lost) / n, unit * spread, n - 1)
     asked = AskedOfItems("mcnemar", alternative, alpha)
-    return _result(paired, contrast, Interval(low, high, 1 - 2 * tail), asked, chances)
+    interval = Interval(unit * low, unit * high, 1 - 2 * tail)
+    return _result(paired, contrast, interval, asked, chances)
 
 
 def _score_interval(won: int, lost: int, n: int, quantile: float) -> tuple[float, float]:
@@ -299,7 +306,7 @@ def _result(
         items=n,
         clusters=len(set(paired.clusters)) if any(paired.clusters) else None,
         runs=paired.runs,
-        apart=paired.apart() if paired.binary else None,
+        apart=paired.apart() if paired.right else None,
         settle=_settle(contrast, n, asked.alpha),
         p=chances.of(asked.alternative),
         p_opposite=chances.against(asked.alternative),

@@ -575,6 +575,10 @@ def test_how_many_items_a_data_set_has_is_no_number_of_runs(tmp_path, name):
         ("± 1.96 standard errors of 5 runs", 5**0.5 / 1.96),
         ("mean ± two standard deviations over 5 seeds", 1 / 2),
         ("± 2σ of 5 runs", 1 / 2),
+        ("mean ± 0.5 std over 5 seeds", 2),
+        ("half a standard deviation of 5 runs", 2),
+        ("1.5 standard deviations, 5 runs", 2 / 3),
+        ("double the standard error of 5 runs", 5**0.5 / 2),
         *(
             (f"{level}% confidence intervals of 100 runs", 10 / stats.t.ppf(0.5 + level / 200, 99))
             for level in (68, 90, 95, 99)
@@ -598,6 +602,11 @@ def test_a_caption_says_how_many_deviations_or_errors(tmp_path, caption, factor)
         "top 3 of 20 seeds",
         "5-fold cross-validation, repeated 10 times",
         "5 evaluation runs of one trained model",
+        "Average of 5 runs (3 for Base)",
+        "5 seeds except Base (single run)",
+        "two random seeds and three splits",
+        "5 leave-one-out splits",
+        "10 seeds of one policy trained once",
     ],
 )
 def test_n_is_a_number_of_independent_runs(tmp_path, caption):
@@ -634,3 +643,134 @@ def test_a_column_may_name_the_test(tmp_path):
     text = "method,mean,sd,n,p,test\nAdam,72.04,0.41,20,,\nLion,72.10,0.52,20,0.004,welch\n"
     (row,) = audited(tmp_path, text)[0].values()
     assert (row.answer, row.grade) == ("does not", "DECISION-INCONSISTENT")
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Median and interquartile range over 10 seeds",
+        "± is half of the min-max range over 10 seeds",
+        "mean and variance of 10 runs",
+        "standard deviation over 10 bootstrap replicates",
+    ],
+)
+def test_a_range_is_not_taken_for_a_deviation(tmp_path, caption):
+    text = "| Method | Acc |\n|---|---|\n| Base | 84.10 ± 0.90 |\n| Ours | 84.80 ± 0.90 |\n"
+    (row,) = audited(tmp_path, f"{text}\n{caption}\n")[0].values()
+    assert row.answer == "cannot say"
+
+
+@pytest.mark.parametrize("reading", ["ci95-t", "ci95-z"])
+def test_the_level_of_an_interval_is_that_of_the_table(tmp_path, reading):
+    text = "| Method | Acc |\n|---|---|\n| Base | 84.10 ± 0.90 |\n| Ours | 85.40 ± 0.50 |\n"
+    text += "\nMean with 90% confidence intervals over 5 seeds.\n"
+    (row,) = audited(tmp_path, text, plus_minus=reading)[0].values()
+    of = stats.t(4).ppf(0.95) if reading == "ci95-t" else stats.norm.ppf(0.95)
+    p = welch((85.4, 0.5 * 5**0.5 / of, 5), (84.1, 0.9 * 5**0.5 / of, 5))
+    assert f"(p = {p:.3g})" in row.reason
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        r"\num{53.11 +- 0.92}",
+        r"\SI{53.11 \pm 0.92}{\percent}",
+        r"$53.11_{\scriptstyle\pm\,0.92}$",
+        r"$53.11 \mathbin{\pm} 0.92$",
+        r"53.11 \textcolor{gray}{$\pm$0.92}",
+        r"\textbf{53.11} \std{0.92}",
+        r"\ms{53.11}{0.92}",
+    ],
+)
+def test_cells_of_latex(tmp_path, cell):
+    table = r"\newcommand{\ms}[2]{#1$_{\pm #2}$}" + "\n" + r"\begin{tabular}{lc}Method & Acc \\"
+    table += rf" A & 48.70$\pm$0.84 \\ B & {cell} \\ \end{{tabular}}"
+    (row,) = audited(tmp_path, table, "t.tex", n=5, plus_minus="sd")[0].values()
+    assert row.p_welch == pytest.approx(welch((53.11, 0.92, 5), (48.7, 0.84, 5)))
+
+
+@pytest.mark.parametrize("swapped", [True, False])
+@pytest.mark.parametrize("decided", [{}, {"better": "higher"}, {"baseline": "Base"}])
+def test_the_p_of_a_row_is_of_its_two_values(tmp_path, swapped, decided):
+    """Whichever of them is better, named or first."""
+    base, ours = ("84.1 ± 0.9", "83.1 ± 0.9"), ("85.4 ± 0.5", "83.4 ± 0.5")
+    first, second = (ours, base) if swapped else (base, ours)
+    heads = "Ours | Base" if swapped else "Base | Ours"
+    text = f"| Metric | {heads} | p |\n|---|---|---|---|\n"
+    text += f"| Accuracy | {first[0]} | {second[0]} | 0.60 |\n"
+    text += f"| F1 | {first[1]} | {second[1]} | 0.001 |\n\nmean ± sd of 10 runs, Welch's t-test\n"
+    rows, _ = audited(tmp_path, text, **decided)
+    assert welch((85.4, 0.5, 10), (84.1, 0.9, 10)) < 0.01
+    assert welch((83.4, 0.5, 10), (83.1, 0.9, 10)) > 0.3
+    assert {row.p_printed for row in rows.values()} == {"0.60", "0.001"}
+    assert {row.grade for row in rows.values()} == {"DECISION-INCONSISTENT"}
+
+
+def test_a_p_of_three_values_in_a_row_is_said_to_be_of_none(tmp_path):
+    text = "| Metric | A | B | C | p |\n|---|---|---|---|---|\n"
+    text += "| Accuracy | 84.1 ± 0.9 | 85.4 ± 0.5 | 83.1 ± 0.9 | 0.60 |\n"
+    rows, said = audited(tmp_path, text, n=10, plus_minus="sd")
+    assert all(row.p_printed is None for row in rows.values())
+    assert "Nothing says which two values the p of a row compares" in said
+
+
+def test_each_column_has_the_p_behind_it(tmp_path):
+    text = "| Method | Accuracy | p | F1 | p (F1) |\n|---|---|---|---|---|\n"
+    text += "| Base | 84.1 ± 0.9 | - | 83.1 ± 0.9 | - |\n"
+    text += "| Ours | 85.4 ± 0.5 | 0.001 | 83.4 ± 0.5 | 0.001 |\n"
+    rows, _ = audited(tmp_path, f"{text}\nmean ± sd of 10 runs, two-sided Welch's t-test\n")
+    assert rows["Ours vs Base, Accuracy"].answer == "holds"
+    assert rows["Ours vs Base, F1"].grade == "DECISION-INCONSISTENT"
+
+
+def test_two_numbers_of_runs_that_differ_are_neither(tmp_path):
+    text = (
+        "| Method | Accuracy (n = 200) |\n|---|---|\n| Base | 84.1 ± 0.9 |\n| Ours | 85.4 ± 0.5 |\n"
+    )
+    rows, _ = audited(tmp_path, f"{text}\nMean and sd over 5 seeds\n")
+    (row,) = rows.values()
+    assert (row.answer, "Decide it by --n" in row.reason) == ("cannot say", True)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "12.0 ± 0.5<sup>1</sup>", "12.0 ± 0.5^1", "12.0 ± 0.5¹", "12.0 ± 0.5[^1]", "12.0 ± 0.5 a",
+        "12.0 ± 0.5ab", "***12.0 ± 0.5***", "*12.0 ± 0.5*", "<u>12.0 ± 0.5</u>",
+        "<b>12.0 ± 0.5</b>",
+        "12.0 &plusmn; 0.5", r"$\mathbf{12.0} \pm \mathbf{0.5}$", "**12.0** ± **0.5**",
+    ],
+)  # fmt: skip
+def test_forms_of_a_value(tmp_path, cell):
+    text = f"| Method | Loss |\n|---|---|\n| A | 14.0 ± 0.5 |\n| B | {cell} |\n"
+    (row,) = audited(tmp_path, text, n=5, plus_minus="sd")[0].values()
+    assert row.p_welch == pytest.approx(welch((12.0, 0.5, 5), (14.0, 0.5, 5)))
+
+
+def test_a_power_of_ten_is_not_a_footnote(tmp_path):
+    text = "| Method | Loss |\n|---|---|\n| A | 10<sup>3</sup> |\n| B | 12.0 ± 0.5 |\n"
+    with pytest.raises(SpecError):
+        audited(tmp_path, text, n=5, plus_minus="sd")
+
+
+def test_each_row_may_name_its_test(tmp_path):
+    text = (
+        "method,mean,sd,n,p,test\nA,72.04,0.41,20,,\nB,72.10,0.52,20,0.004,wilcoxon signed-rank\n"
+    )
+    text += "C,72.10,0.52,20,0.004,welch\n"
+    rows, _ = audited(tmp_path, text)
+    assert (rows["B vs A, mean"].answer, rows["C vs A, mean"].answer) == ("cannot say", "does not")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("Student networks of a distilled teacher.", False),
+        ("Student's t-test.", True),
+        ("Welch's t-test; a permutation-invariant encoder with bias-corrected Adam.", True),
+        ("Teacher and student, Welch's t-test.", True),
+    ],
+)
+def test_words_of_other_things_name_no_test(tmp_path, words, named):
+    rows, _ = audited(tmp_path, NAMED.format("Tested").replace("Mean", f"{words} Mean"))
+    assert (rows["Lion vs Adam, CIFAR-100"].grade == "DECISION-INCONSISTENT") == named

@@ -103,6 +103,28 @@ def test_ends_are_those_of_rounding(tmp_path):
             ("holds", "does not"),
         ),
         (
+            (
+                "| A | p | test |\n|---|---|---|\n"
+                "| x | .036 | t(28) = 2.20 |\n| y | .21 | t(28) = 2.20 |\n"
+            ),
+            ("holds", "does not"),
+        ),
+        (
+            "Test,statistic,P>|t|\nx,t(28) = 2.20,.036\ny,t(28) = 2.20,.21\n",
+            ("holds", "does not"),
+        ),
+        (
+            "Test,statistic,p-val.\nx,t(28) = 2.20,p < .05\ny,t(28) = 2.20,p < .01\n",
+            ("holds", "does not"),
+        ),
+        (
+            (
+                "Test,statistic,Sig.\nx,t(28) = 2.20,*\ny,t(28) = 2.20,***\n\n"
+                "* p < .05, *** p < .001\n"
+            ),
+            ("holds", "does not"),
+        ),
+        (
             'Effect,statistic,p,other,p-value\nA,"F(2, 57) = 4.10",.022,t(28) = 2.2,.2\n',
             ("holds", "does not"),
         ),
@@ -180,3 +202,9 @@ def test_a_statistic_has_the_p_and_the_words_that_follow_the_one_before(text, re
     found = in_text(text, "a.txt")
     said = {each.id.partition(": ")[2]: (each.kind, each.p and each.p.text) for each in found}
     assert said == read
+
+
+def test_a_text_and_a_table_below_it_are_both_read(tmp_path):
+    text = "We find t(28) = 2.20, p = .036.\n\n| A | test | p |\n|---|---|---|\n"
+    rows = audited(tmp_path, f"{text}| x | t(28) = 2.20 | .21 |\n")
+    assert {row.p_printed: row.answer for row in rows} == {".21": "does not", ".036": "holds"}

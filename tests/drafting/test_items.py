@@ -264,6 +264,12 @@ def test_right_and_wrong_answers_are_counted_exactly_unless_a_margin_is_declared
     assert (done.returncode, str(found.conclusion)) == (3, "INCONCLUSIVE")
     assert "| large | correct | 200 items | 0.775 | – | – |" in done.stdout
     assert "test: mcnemar" in Path("large_vs_small.claim.yaml").read_text()
+    table([(q, p, 100 * large, 100 * small) for q, p, large, small in rows])
+    repro(*args)
+    (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
+    assert found.p == pytest.approx(stats.binomtest(5, 5).pvalue, rel=1e-9)
+    assert (found.effect, found.details["right in one alone"]) == (2.5, "5 in large, 0 in small")
+    table(rows)
     done = repro(*args, "--by", "0.001", "--markdown")
     (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
     expected = stats.ttest_rel([row[2] for row in rows], [row[3] for row in rows])

@@ -62,7 +62,7 @@ def robustness(document: Document) -> tuple[Block, ...]:
     if left_out:
         same = fmt.count(sum(item.conclusion == result.conclusion for result, item in left_out))
         text = f"{same} of {fmt.count(len(left_out))} times the conclusion of a test is the same."
-        blocks.append(Paragraph(text, "Each seed left out in turn:"))
+        blocks.append(Paragraph(text, f"Each {document.claim.unit} left out in turn:"))
     return tuple(blocks)
 
 
@@ -80,7 +80,7 @@ def _no_flag(document: Document) -> str:
     """What was tried and changes nothing, what could not be, and what else concludes otherwise."""
     parts = several_analyses(document)
     tried = [  # of each expectation that has such a choice: the claim is all of them
-        text
+        text.replace("seed", document.claim.unit)
         for choice, text in COVERED.items()
         if (found := _of(parts, choice)) and all(map(_any_concludes, found))
     ]
@@ -97,7 +97,7 @@ def _no_flag(document: Document) -> str:
         said = [f"No flag: the conclusion of the claim is the same {every}."]
     untried = [found[0].refused for found in _of(parts, "seed") if not _any_concludes(found)]
     if untried:
-        said.append(f"Leaving out a seed could not be tried: {untried[0]}.")
+        said.append(f"Leaving out a {document.claim.unit} could not be tried: {untried[0]}.")
     return " ".join([*said, *_otherwise(parts)])
 
 
@@ -284,8 +284,9 @@ def _left_out_table(document: Document, results: list[Result]) -> TableBlock:
         for arm in dict.fromkeys(item.arm for item in result.left_out):
             which = "every arm" if together else lookups.arm_label(document, arm)
             rows.append((name, which, _left_out_text(result, arm)))
-    columns = texts("Expectation", "One seed left out of", "Conclusion")
-    return TableBlock("Each seed left out in turn", columns, tuple(rows))
+    unit = document.claim.unit
+    columns = texts("Expectation", f"One {unit} left out of", "Conclusion")
+    return TableBlock(f"Each {unit} left out in turn", columns, tuple(rows))
 
 
 def _together(document: Document, result: Result) -> bool:
