@@ -199,6 +199,7 @@ def _draft(
         one_sided=asked.one_sided,
         within=asked.within,
         items=_test_of_items(results, asked, pair),
+        folds=results.folds,
     )
 
 

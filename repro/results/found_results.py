@@ -15,11 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from repro.errors import ClaimError, DataError
 from repro.results.file_forms import forms_of_chart
+from repro.results.folds import folds_of, of_folds, paired_by_folds, with_folds
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused, unfit
 from repro.results.importer import FilesRead
 from repro.results.log_runs import pattern_of
 from repro.results.measures import measure_of, measured, no_arms, refuse_lacking, refuse_percent
-from repro.results.path_names import number_in_paths, parts_of, year_in_paths
+from repro.results.path_names import number_in_paths, numbered, parts_of, year_in_paths
 from repro.results.readings import DIVERGED, TASK, value_of
 from repro.results.roles import whole
 from repro.results.row_units import (
@@ -34,7 +35,6 @@ from repro.results.row_units import (
     runs_of_columns,
     runs_of_rows,
     step_field,
-    with_folds,
     without_tasks,
 )
 from repro.results.run_fields import (
@@ -43,6 +43,7 @@ from repro.results.run_fields import (
     field_of_task,
     no_field,
     refuse_pooled,
+    repeated,
     seed_field,
     task_field,
     tasks_left_out,
@@ -78,7 +79,8 @@ class FoundResults:
     ``imports`` are those of the arms, where a claim may declare them; ``table`` is the name of a
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
-    several tasks, ``each`` what one run is by what was read; runs are means of the ``items``.
+    several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
+    with ``folds`` of one data set each is of a fold.
     """
 
     path: Path
@@ -92,6 +94,7 @@ class FoundResults:
     task: str = ""
     each: str = ""
     items: tuple[ItemValue, ...] = ()
+    folds: int = 0
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -283,7 +286,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     runs, ended = with_states(path, [run for _, run in found], hints)
     templates = [str(form.importer["path"]) for form in forms]
     number = number_in_paths(templates, hints) or year_in_paths(runs, hints)
-    runs = [_numbered(run, number) for run in runs] if number else runs
+    runs = [numbered(run, number) for run in runs] if number else runs
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
     named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
     if forms[0].arm and not named_inside:
@@ -295,7 +298,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         runs, label, seed = with_labels(runs, hints)
     told = {seed, *ended}
     where = label or arm_field(path, runs, told, hints)
-    if not where or not _repeated(runs, where):
+    if not where or not repeated(runs, where):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:
@@ -330,20 +333,6 @@ def _of_one_arm(
     return _of_sheet(sheet, hints)
 
 
-def _numbered(run: FoundRun, number: str) -> FoundRun:
-    """The run whose path has the number of something else: of a fold, a task, a layer."""
-    if "run" not in run.fields:
-        return run
-    fields = {key: value for key, value in run.fields.items() if key != "run"}
-    return replace(run, fields={**fields, number: run.fields["run"]})
-
-
-def _repeated(runs: Sequence[FoundRun], where: str) -> bool:
-    """Whether some arm has several rows."""
-    arms = [str(run.fields[where]) for run in runs if where in run.fields]
-    return len(set(arms)) < len(arms)
-
-
 def _by_path(
     path: Path, forms: Sequence[Form], found: Found, ended: Sequence[str], hints: Hints
 ) -> Sheet:
@@ -372,10 +361,10 @@ def _by_path(
 def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:
     """A table of which a column is an arm, or a run; None where it is none."""
     if found := runs_of_rows(path, runs, hints):
-        melted, where, columns = found
+        melted, where, what, columns = found
         arms = [str(run.fields[where]) for run in melted]
-        said = f"a row per arm, by '{where}', and a column per seed: {named(columns)}"
-        return Sheet([said], Rows(path, arms, melted, "seed"), {where, "seed"}, where)
+        said = f"a row per arm, by '{where}', and a column per {what}: {named(columns)}"
+        return Sheet([said], Rows(path, arms, melted, what), {where, what}, where)
     melted, columns = runs_of_columns(path, runs, hints)
     if not melted:
         return None
@@ -400,11 +389,14 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
+    rows = paired_by_folds(found := rows, {*told, measure}, hints)
+    told |= {rows.seed}
+    folds = folds_of(found, rows)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
     read = rows
     if sheet.cells and sheet.where != ARM:
         read = replace(rows, runs=with_cells(path, rows.runs, measure))
-    plain = read == rows and not step
+    plain = read == rows and not step and rows.runs is found.runs
     if not step:
         refuse_parts_inside(read, measure, unit=bool(hints.unit))
     rows = in_series(read, step) if step else read
@@ -412,8 +404,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     several = any(sum(measure in row for row in run.rows) > 1 for run in rows.runs)
     columns = Columns(rows.seed, task, measure, "last" if several else "", unit=bool(hints.unit))
     results = FoundResults(path, values_of(path, rows.arms, rows.runs, columns), measure)
-    results.reduce, results.task = columns.reduce, task
-    lines = of_columns(rows, columns, lost, step)
+    results.reduce, results.task, results.folds = columns.reduce, task, folds
+    lines = (*of_columns(rows, columns, lost, step), *of_folds(rows, folds))
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -317,6 +317,14 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
     word = min(last)
     known = role_of(word) is not None or word.casefold() in RUNS
     return "" if known or len(last) > 1 or not ends else word
+
+
+def numbered(run: FoundRun, number: str) -> FoundRun:
+    """The run whose path has the number of something else: of a fold, a task, a layer."""
+    if "run" not in run.fields:
+        return run
+    fields = {key: value for key, value in run.fields.items() if key != "run"}
+    return replace(run, fields={**fields, number: run.fields["run"]})
 
 
 def year_in_paths(runs: Sequence[FoundRun], hints: Hints) -> str:

@@ -22,10 +22,12 @@ from repro.results.roles import (
     Cells,
     cells_by_arm,
     is_index,
+    is_k_fold,
     is_regular,
     last_word,
     recurs,
     role_of,
+    said_fold,
     said_seed,
     seed_number,
     surest,
@@ -38,8 +40,7 @@ WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
 WHAT: Mapping[str, str] = {
     "item": "episodes, trials and questions are parts of what was run",
-    "fold": "folds share their training data and are not independent runs; a claim counts them as "
-    "such by `folds` in a paired `difference`",
+    "fold": "folds share their training data and are not independent runs",
 }
 """Why rows of such a role are not counted."""
 
@@ -112,30 +113,12 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
         )
     if rows.task:
         return f"--unit {rows.task} averages them in each {rows.task}, and these are compared"
-    return (
-        "--unit FIELD names the field of the run, over which they are averaged; "
-        f"{_as_seed(key, values)} says that each is a run"
-    )
-
-
-def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
-    """The hints, in which a unit that is a task is the task, too: its folds are averaged.
-
-    ClaimError where folds of several data sets are named as runs: fold 1 of each is not a run.
-    """
-    if hints.unit and not hints.task_field and role_of(hints.unit) == "task":
-        return replace(hints, task_field=hints.unit)
-    folds = next((each for each in (hints.unit, hints.seed) if role_of(each) == "fold"), "")
-    tasks = [
-        key
-        for key in dict.fromkeys(key for run in runs for key in run.fields)
-        if role_of(key) == "task" and len({str(run.fields.get(key)) for run in runs}) > 1
-    ]
-    if folds and tasks and not (hints.task or hints.task_field):
-        mistake = f"the rows are of several data sets, by '{tasks[0]}', each with folds"
-        advice = f"--unit {tasks[0]} averages the folds of each; or name one, as in --task NAME"
-        raise refused(path, mistake, "one number for each data set", advice)
-    return hints
+    unit = "--unit FIELD names the field of the run, over which they are averaged"
+    if role_of(key) != "fold" or not is_k_fold(key):
+        return unit
+    if any(seed_number(value) is None for value in values):
+        return f"write a number for each fold into '{key}', the same in every arm; or {unit}"
+    return f"--unit {key} averages the rows of each fold, and folds are compared as such; or {unit}"
 
 
 def _as_seed(key: str, values: Collection[str]) -> str:
@@ -287,10 +270,10 @@ ARM = "column"
 
 def runs_of_rows(
     path: Path, runs: Sequence[FoundRun], hints: Hints
-) -> tuple[list[FoundRun], str, list[str]] | None:
-    """The runs of a table with a row per arm, the field of the arm, and the columns of its seeds.
+) -> tuple[list[FoundRun], str, str, list[str]] | None:
+    """The runs of a table with a row per arm, the field of the arm, and what its columns are.
 
-    None where no field names an arm in each row. ClaimError where the columns are data sets or
+    These are of a seed each, or of a fold. None where no field names an arm in each row. ClaimError where the columns are data sets or
     numbers, of which each arm has one value.
     """
     columns = _numbers(runs)
@@ -300,8 +283,10 @@ def runs_of_rows(
     mine = [name for name in columns if name not in hints.fields]
     if not key or not mine:
         return None
-    if len(mine) > 1 and all(said_seed(name) is not None for name in mine):
-        return [_value(run, name, key, said_seed(name)) for run in runs for name in mine], key, mine
+    for what, said in (("seed", said_seed), ("fold", said_fold)):
+        if len(mine) > 1 and all(said(name) is not None for name in mine):
+            values = [_value(run, name, key, {what: said(name)}) for run in runs for name in mine]
+            return values, key, what, mine
     if len(mine) == 1 or any(role_of(name) is not None for name in mine):
         mistake = f"a row per arm, by '{key}', with one value each of {named(mine)}"
         advice = "give the results of every run: a row for each, with its seed"
@@ -321,9 +306,9 @@ def _names_each(runs: Sequence[FoundRun], key: str) -> bool:
     return texts and 2 <= len(cells) <= MOST_ARMS and len(set(cells)) == len(cells)
 
 
-def _value(run: FoundRun, name: str, key: str, seed: int | None) -> FoundRun:
+def _value(run: FoundRun, name: str, key: str, number: Mapping[str, int | None]) -> FoundRun:
     """One value of a row, as a run."""
-    fields = {key: run.fields[key], "seed": seed}
+    fields = {key: run.fields[key], **number}
     return replace(run, place=f"{run.place}, column '{name}'", fields=fields, rows=_row(run, name))
 
 

@@ -197,6 +197,12 @@ def _splits(runs: Sequence[FoundRun], key: str) -> bool:
     return 2 <= len(counts) <= MOST_ARMS and min(counts.values()) >= 2
 
 
+def repeated(runs: Sequence[FoundRun], where: str) -> bool:
+    """Whether some arm, by the field ``where``, has several rows."""
+    arms = [str(run.fields[where]) for run in runs if where in run.fields]
+    return len(set(arms)) < len(arms)
+
+
 def number_like(runs: Sequence[FoundRun], key: str) -> bool:
     try:
         return all(isinstance(float(run.fields[key]), float) for run in runs)

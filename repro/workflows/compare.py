@@ -23,6 +23,7 @@ from repro.expectations.verdict_words import Validity
 from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
+from repro.results.folds import refuse_folds
 from repro.results.forms import refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
@@ -143,7 +144,8 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
-    unit = "seeds per arm and task" if results.tasks else "seeds per arm"
+    unit = "folds per arm" if results.folds else "seeds per arm"
+    unit += " and task" if results.tasks else ""
     notes = (*_doubts(results), *_notes(verified.documents, comparison.level))
     n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
     said = (*drafts.said, *n, *changed)
@@ -274,7 +276,9 @@ def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundR
         return read_record(path, RecordHints(hints.measure, step))
     if step is not None:
         raise _no_record(path)
-    return read_results(path, root, replace(hints, alone=True))
+    results = read_results(path, root, replace(hints, alone=True))
+    refuse_folds(path, results.folds)
+    return results
 
 
 def _no_record(path: Path) -> ClaimError:
