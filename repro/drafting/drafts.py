@@ -177,7 +177,7 @@ def _draft(
     return Draft(
         id="",
         title=_title(results, asked, [labels[each] for each in pair])[:200],
-        own=asked.own,
+        own=results.with_doubts(asked.own, pair),
         head=asked.head,
         labels={names[each]: labels[each] for each in shown},
         arms={

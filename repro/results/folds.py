@@ -67,7 +67,7 @@ def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> Rows:
 
 
 def _repeated(rows: Rows, key: str) -> Rows:
-    """The rows, with a number for each fold of each repeat; as they are where that is not enough."""
+    """The rows, with a number for each fold of each repeat, where that tells them apart."""
     places = [(run.fields.get(rows.seed), seed_number(run.fields.get(key))) for run in rows.runs]
     numbers = {place: number for number, place in enumerate(dict.fromkeys(places))}
     runs = [
@@ -103,13 +103,11 @@ def of_folds(rows: Rows, folds: int) -> Sequence[str]:
         return ()
     every = len({str(run.fields.get(rows.seed)) for run in rows.runs})
     times = f", {every // folds} times" if every > folds else ""
-    return (
-        f"{number_of(folds, 'fold')} of one data set{times}, by '{rows.seed}': pairs, compared by "
-        "the corrected resampled t-test, for they share training data",
-        f"assumed: {folds}-fold cross-validation, so that a test set is 1/{max(folds - 1, 1)} of "
-        "its training set; of splits that were drawn otherwise, correct `test_to_train` in the "
-        "claim",
-    )
+    pairs = f"{number_of(folds, 'fold')} of one data set{times}, by '{rows.seed}': pairs, compared "
+    pairs += "by the corrected resampled t-test, for they share training data"
+    assumed = f"assumed: {folds}-fold cross-validation, so that a test set is "
+    assumed += f"1/{max(folds - 1, 1)} of its training set; of splits that were drawn otherwise, "
+    return pairs, f"{assumed}correct `test_to_train` in the claim"
 
 
 def refuse_folds(path: Path, folds: int) -> None:

@@ -11,22 +11,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from repro.errors import ClaimError, DataError
+from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds, table_name
 from repro.results.file_forms import forms_of_chart
 from repro.results.folds import folds_of, of_folds, paired_by_folds, with_folds
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused, unfit
 from repro.results.importer import FilesRead
-from repro.results.log_runs import pattern_of
 from repro.results.measures import measure_of, measured, no_arms, refuse_lacking, refuse_percent
 from repro.results.path_names import number_in_paths, numbered, parts_of, year_in_paths
 from repro.results.readings import DIVERGED, TASK, value_of
-from repro.results.roles import whole
 from repro.results.row_units import (
     ARM,
     Rows,
+    Sheet,
     a_row_each,
+    field_of_step,
     in_series,
     refuse_parts,
     refuse_parts_inside,
@@ -35,6 +34,7 @@ from repro.results.row_units import (
     runs_of_columns,
     runs_of_rows,
     step_field,
+    unlike_steps,
     without_tasks,
 )
 from repro.results.run_fields import (
@@ -63,13 +63,15 @@ from repro.results.run_values import (
     of_unread,
     values_of,
 )
-from repro.results.series import FORMS
 from repro.results.wandb import wandb_export
 from repro.results.ways import runs_of, ways_of
-from repro.schema.base import FileName, name_of
+from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 
 TIDY = ("arm", "seed", "measurement", "value")
+
+LONGEST_REASON = 600
+"""Characters of a reason that a claim file may hold: doubts name arms, whose names may be long."""
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ class FoundResults:
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
-    with ``folds`` of one data set each is of a fold.
+    with ``folds`` of one data set each is of a fold. ``doubts`` speak against the runs of an arm.
     """
 
     path: Path
@@ -95,6 +97,7 @@ class FoundResults:
     each: str = ""
     items: tuple[ItemValue, ...] = ()
     folds: int = 0
+    doubts: dict[str, str] = field(default_factory=dict)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -106,6 +109,11 @@ class FoundResults:
     def called(self) -> str:
         """What a reader calls the number."""
         return self.label or self.measure
+
+    def with_doubts(self, reason: str, arms: Sequence[str]) -> str:
+        """A reason, with what speaks against the runs of some arms."""
+        said = "; ".join([reason, *(self.doubts[arm] for arm in arms if arm in self.doubts)])
+        return said[: max(LONGEST_REASON, len(reason))] if reason else ""
 
 
 Found = list[tuple[Form, FoundRun]]
@@ -154,10 +162,14 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     found = _found(forms, base, path, told)
     runs = [run for _, run in found]
     hints = with_folds(path, runs, hints)
-    key, only = field_of_task(path, runs, hints) if hints.task else ("", "")
-    if hints.task:
-        found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]
-        hints = replace(hints, task_field="")
+    only = dict([field_of_task(path, runs, hints)]) if hints.task else {}
+    only |= {} if hints.step is None else dict([field_of_step(path, runs, hints.step)])
+    found = [
+        (form, run)
+        for form, run in found
+        if all(str(run.fields.get(key)) == value for key, value in only.items())
+    ]
+    hints = replace(hints, task_field="") if hints.task else hints
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""
@@ -172,12 +184,15 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     results.said += _left_out(forms)
     results.said += [*told.said, *(note for form in forms for note in form.notes)]
     if forms[0].log and forms[0].arm:
-        _import_logs(results, forms, base)
-    if key:
-        results.said.append(f"of the field '{key}' only '{only}'")
+        there = (results.runs, results.measure, results.reduce)
+        if imports := imports_of_logs(path, base, forms, *there):
+            results.imports, results.label = imports, results.measure
+            results.measure = name_of(results.measure, before="value")
+    if only:
+        results.said += (f"of the field '{key}' only '{value}'" for key, value in only.items())
         results.table = ""
         results.imports = {
-            arm: {**declared, "where": {**declared.get("where", {}), key: only}}
+            arm: {**declared, "where": {**declared.get("where", {}), **only}}
             for arm, declared in results.imports.items()
         }
     results.said.append(_what_rows_are(results))
@@ -229,7 +244,7 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     results = _of_sheet(sheet, hints, (measure, said))
     as_it_is = (arm, seed) == ("arm", "seed") and results.task in ("", TASK)
     plain = as_it_is and not (hints.unit or results.reduce)
-    results.table = _table_name(path, base) if plain else ""
+    results.table = table_name(path, base) if plain else ""
     results.reduce = ""
     return results
 
@@ -248,36 +263,7 @@ def _value(path: Path, run: FoundRun) -> float | None:
     raise refused(path, f"{run.place}, column 'value': {mistake}", expected, advice)
 
 
-def _table_name(path: Path, base: Path) -> str:
-    """The name by which a claim can read a CSV; empty where it cannot."""
-    name = path.resolve().relative_to(base.resolve()).as_posix()
-    try:
-        if FORMS[path.suffix.lower()] != "csv":
-            return ""
-        return TypeAdapter(FileName).validate_python(name)
-    except ValidationError:
-        return ""
-
-
 # runs
-
-
-@dataclass(slots=True)
-class Sheet:
-    """Rows with their arms: what is said of their form, and the fields that say something.
-
-    ``where`` is the field of the arm, ``ended`` are those that say how runs ended. ``read`` are the
-    forms by which a claim can read them; none where it cannot. ``cells``: a row is one of a table.
-    """
-
-    words: list[str]
-    rows: Rows
-    told: set[str]
-    where: str = ""
-    ended: Sequence[str] = ()
-    read: Sequence[Form] = ()
-    cells: bool = True
-    numbered: bool = False
 
 
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
@@ -408,12 +394,14 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     lines = (*of_columns(rows, columns, lost, step), *of_folds(rows, folds))
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
+    results.doubts = {} if step or hints.unit else unlike_steps(rows, {*told, measure})
+    results.said += results.doubts.values()
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:
         results.runs = averaged(results.runs)
-    elif rows.seed and plain and sheet.read and not lost and _plain_seeds(rows):
-        results.imports = _imports(sheet, rows)
+    elif rows.seed and plain and sheet.read and not lost and plain_seeds(rows):
+        results.imports = imports_of(sheet, rows)
     return results
 
 
@@ -429,43 +417,6 @@ def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str
         return step
     refuse_repeated(rows, told)
     return ""
-
-
-def _plain_seeds(rows: Rows) -> bool:
-    """Whether a claim can read the seeds as they are written."""
-    return all(whole(run.fields.get(rows.seed)) is not None for run in rows.runs)
-
-
-def _imports(sheet: Sheet, rows: Rows) -> dict[str, dict[str, Any]]:
-    """What each arm would declare."""
-    said = {"seed": rows.seed, **({"task": rows.task} if rows.task else {})}
-    where, forms = sheet.where, sheet.read
-    if not where:
-        return {form.arm: {**form.importer, **said} for form in forms}
-    arms = {str(run.fields[where]): run.fields[where] for run in rows.runs}
-    return {
-        arm: {**forms[0].importer, "where": {where: value}, **said} for arm, value in arms.items()
-    }
-
-
-def _import_logs(results: FoundResults, forms: Sequence[Form], base: Path) -> None:
-    """Have a claim read the logs by a pattern, where that finds what was read of them here."""
-    name = name_of(results.measure, before="value")
-    imports = {}
-    for form in forms:
-        seed = "seed" if "{seed}" in form.importer["path"] else "run"
-        pattern = pattern_of(results.measure, name)
-        declared = {**form.importer, "pattern": pattern, "seed": seed}
-        columns = Columns(seed, "", name, results.reduce)
-        try:
-            runs = runs_of(results.path, declared, base, FilesRead())
-            found = values_of(results.path, [form.arm] * len(runs), runs, columns)
-        except DataError:
-            return
-        if found != {form.arm: results.runs.get(form.arm)}:
-            return
-        imports[form.arm] = declared
-    results.imports, results.label, results.measure = imports, results.measure, name
 
 
 # columns that are runs, or arms

@@ -147,9 +147,12 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     at = next((f", {end.at}" for end in there.values()), "")
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
     lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
-    lines += _programs([log for log in logs if log.name in found])
+    doubt = _programs([log for log in logs if log.name in found])
+    lines += filter(None, [doubt])
     lines += _submitted(path, measure, [end.value for end in there.values()])
-    return FoundResults(path, {name: values}, measure, said=lines)
+    return FoundResults(
+        path, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
+    )
 
 
 def _value(seed: int, end: Stand | str | None) -> FoundValue:
@@ -362,14 +365,15 @@ def _seeds(path: Path, names: Sequence[str]) -> list[int]:
     return said
 
 
-def _programs(logs: Sequence[Log]) -> Iterator[str]:
-    """What is said where the logs hold the sources of several programs."""
+def _programs(logs: Sequence[Log]) -> str:
+    """What is said where the logs hold the sources of several programs; else empty."""
     sources = Counter(log.source for log in logs if log.source)
     if len(sources) > 1:
         counts = " + ".join(str(count) for _, count in sources.most_common()[:SHOWN])
         more = "" if len(sources) <= SHOWN else " ..."
         said = f"{len(sources)} different sources ({counts}{more} logs)"
-        yield f"not one program: the logs hold {said}"
+        return f"not one program: the logs hold {said}"
+    return ""
 
 
 def _submitted(path: Path, measure: str, values: Sequence[float]) -> Iterator[str]:

@@ -127,6 +127,11 @@ def role_of(name: str) -> Role | None:
     return "measure" if last_word(word) in NAMES["measure"] else None
 
 
+def counts_steps(name: str) -> bool:
+    """Whether a field says how far a run went: `step`, `epochs`."""
+    return "step" in (role_of(name), role_of(name.strip().removesuffix("s")))
+
+
 def last_word(name: str) -> str:
     """The last word of a name: `error` of `test/error`."""
     return re.split(r"[^a-z0-9]+", name.casefold())[-1]
@@ -166,7 +171,7 @@ def said_fold(cell: Any) -> int | None:
 
 
 def is_k_fold(name: str) -> bool:
-    """Whether a field of folds may be one of cross-validation: no bootstrap leaves parts out once."""
+    """Whether a field of folds may be one of cross-validation, and is none of resamples."""
     return plain(name) not in ("bootstrap", "partition")
 
 

@@ -13,14 +13,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro.errors import ClaimError
-from repro.results.forms import FoundRun, RunEnd, named, refused
+from repro.results.forms import Form, FoundRun, RunEnd, named, refused
 from repro.results.path_names import EPISODES
+from repro.results.readings import short, time_of
 from repro.results.roles import (
     PART,
     PHASES,
     UNCOMPARED,
     Cells,
     cells_by_arm,
+    counts_steps,
     is_index,
     is_k_fold,
     is_regular,
@@ -35,6 +37,7 @@ from repro.results.roles import (
     whole,
 )
 from repro.results.run_fields import MOST_ARMS, Hints, number_like, task_of
+from repro.schema.numbers import number_of
 
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
@@ -81,6 +84,24 @@ class Rows:
     def told_apart(self, *keys: str) -> bool:
         places = self.places(*keys)
         return len(set(places)) == len(places)
+
+
+@dataclass(slots=True)
+class Sheet:
+    """Rows with their arms: what is said of their form, and the fields that say something.
+
+    ``where`` is the field of the arm, ``ended`` are those that say how runs ended. ``read`` are the
+    forms by which a claim can read them; none where it cannot. ``cells``: a row is one of a table.
+    """
+
+    words: list[str]
+    rows: Rows
+    told: set[str]
+    where: str = ""
+    ended: Sequence[str] = ()
+    read: Sequence[Form] = ()
+    cells: bool = True
+    numbered: bool = False
 
 
 def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
@@ -195,6 +216,44 @@ def step_field(rows: Rows, told: Collection[str]) -> str:
     return next((key for key in steps if number_like(rows.runs, key) and rows.told_apart(key)), "")
 
 
+def unlike_steps(rows: Rows, told: Collection[str]) -> dict[str, str]:
+    """What is said of the arms whose runs of one task end at different steps, by arm."""
+    doubts = {}
+    for key in rows.keys(told):
+        if not counts_steps(key) or not number_like(rows.runs, key):
+            continue
+        ends: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for arm, run in zip(rows.arms, rows.runs, strict=True):
+            ends[arm, task_of(run, rows.task)][str(run.fields[key]).strip()] += 1
+        for (arm, _), counts in ends.items():
+            if len(counts) > 1 and arm not in doubts:
+                said = [f"{step} in {number_of(count, 'run')}" for step, count in counts.items()]
+                doubts[arm] = (
+                    f"'{short(arm)}' is not one program, unless that stops by a rule: its runs end "
+                    f"at different '{key}', {named(said)}"
+                )
+    return doubts
+
+
+def field_of_step(path: Path, runs: Sequence[FoundRun], step: int) -> tuple[str, str]:
+    """The field that counts steps, and how the step that is asked for is written there.
+
+    ClaimError where there is no such field, or more than one, or no such step.
+    """
+    every = dict.fromkeys(key for run in runs for key in run.fields)
+    keys = [key for key in every if counts_steps(key) and number_like(runs, key)]
+    if len(keys) != 1:
+        mistake = f"--step: {named(keys) or 'no field'} counts the steps of all rows"
+        mistake = f"--step: several fields count steps, {named(keys)}" if keys else mistake
+        advice = "leave out --step: of a series the last value counts"
+        raise refused(path, mistake, "one field such as step or epoch", advice)
+    values = {float(run.fields[keys[0]]): str(run.fields[keys[0]]) for run in runs}
+    if step in values:
+        return keys[0], values[step]
+    mistake, advice = f"no row has '{keys[0]}' {step}", "name a step that is there"
+    raise refused(path, mistake, named([*values.values()]), advice)
+
+
 def in_series(rows: Rows, step: str) -> Rows:
     """A run for all rows that have its arm, task and seed, in the order of their steps."""
     groups: dict[tuple[str, ...], list[tuple[str, FoundRun]]] = defaultdict(list)
@@ -273,8 +332,8 @@ def runs_of_rows(
 ) -> tuple[list[FoundRun], str, str, list[str]] | None:
     """The runs of a table with a row per arm, the field of the arm, and what its columns are.
 
-    These are of a seed each, or of a fold. None where no field names an arm in each row. ClaimError where the columns are data sets or
-    numbers, of which each arm has one value.
+    These are of a seed each, or of a fold. None where no field names an arm in each row. ClaimError
+    where the columns are data sets or numbers, of which each arm has one value.
     """
     columns = _numbers(runs)
     fields = [key for key in runs[0].fields if key not in columns]
@@ -343,7 +402,9 @@ def runs_of_columns(
         return [], columns
     if len(every) < len({name for run in runs for row in run.rows for name in row}):
         return [], columns  # a cell is empty
-    if series := _of_one_run(columns):
+    if (series := _of_one_run(columns)) and _named_runs(runs):
+        return [], columns
+    if series:
         mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
         advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
         raise refused(path, mistake, "the results of several runs", advice)
@@ -375,6 +436,17 @@ def _by_column(runs: Sequence[FoundRun], columns: Sequence[str]) -> Iterator[Fou
             fields = {key: value for key, value in run.fields.items() if key not in columns}
             place = f"{run.place}, column '{name}'"
             yield replace(run, place=place, fields={**fields, ARM: name}, rows=_row(run, name))
+
+
+def _named_runs(runs: Sequence[FoundRun]) -> bool:
+    """Whether a text is another in each row, and so names its run."""
+    for key in runs[0].fields:
+        cells = [run.fields.get(key) for run in runs]
+        texts = all(isinstance(cell, str) and cell and whole(cell) is None for cell in cells)
+        able = role_of(key) in (None, "seed") and not any(time_of(str(cell)) for cell in cells)
+        if texts and able and len({*cells}) == len(cells):
+            return True
+    return False
 
 
 def _of_one_run(columns: Sequence[str]) -> list[str]:
