@@ -11,7 +11,7 @@ from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused, unfit
 from repro.results.readings import short
 from repro.results.roles import UNCOMPARED, recurs, role_of
-from repro.results.row_units import Rows
+from repro.results.row_units import Rows, refuse_gap
 from repro.results.run_fields import Hints, no_field, with_cells
 from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of
@@ -157,6 +157,13 @@ def refuse_percent(path: Path, values: Iterable[tuple[str, float | None]]) -> No
         raise refused(path, mistake, "one unit", "write all of them with it, or none")
 
 
+def _nearly_full(runs: Sequence[FoundRun], columns: Sequence[str]) -> list[str]:
+    """The columns with a number in most rows, which may each be an arm; none if fewer than two."""
+    counts = Counter(name for run in runs for row in run.rows for name in row)
+    able = [name for name in columns if role_of(name) not in PARTS and 2 * counts[name] > len(runs)]
+    return able if len(able) > 1 else []
+
+
 def no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
     """The error of results in which nothing tells the arms apart."""
     known = [*runs[0].fields]
@@ -165,6 +172,8 @@ def no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
         return no_field(path, hints.measure, columns, "number", "measure")
     refuse_odd(path, runs, hints.measure)
     refuse_printed(path, runs, hints.measure)
+    if not hints.measure and path.is_file():
+        refuse_gap(path, runs, _nearly_full(runs, columns))
     tasks = [key for key in known if role_of(key) == "task"]
     mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
     advice = "name it: --arm FIELD"

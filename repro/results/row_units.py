@@ -344,6 +344,7 @@ def runs_of_rows(
         return None
     for what, said in (("seed", said_seed), ("fold", said_fold)):
         if len(mine) > 1 and all(said(name) is not None for name in mine):
+            refuse_gap(path, runs, [name for name in runs[0].fields if said(name) is not None])
             values = [_value(run, name, key, {what: said(name)}) for run in runs for name in mine]
             return values, key, what, mine
     if len(mine) == 1 or any(role_of(name) is not None for name in mine):
@@ -380,6 +381,21 @@ def _numbers(runs: Sequence[FoundRun]) -> list[str]:
     if any(len(run.rows) != 1 for run in runs):
         return []
     return [name for name in runs[0].rows[0] if all(name in run.rows[0] for run in runs)]
+
+
+def refuse_gap(path: Path, runs: Sequence[FoundRun], columns: Sequence[str]) -> None:
+    """ClaimError for the first cell without a number, where columns are runs or arms."""
+    for run in runs:
+        for name in columns:
+            if all(name not in row for row in run.rows):
+                cell = str(run.fields.get(name, "")).strip()
+                there = f"'{short(cell)}' is no number" if cell else "the cell is empty"
+                expected = f"a number in each of {named(columns)}, if these are what is compared"
+                advice = "write the number there, or leave that row out"
+                if not any(role_of(key) == "task" for key in run.fields):
+                    advice += "; of a run that diverged, write a row per value: arm,seed,value, "
+                    advice += "with `diverged` as its value"
+                raise refused(path, f"{run.place}, column '{name}': {there}", expected, advice)
 
 
 def runs_of_columns(
