@@ -15,7 +15,7 @@ from repro.errors import ClaimError, DataError
 from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds, table_name
 from repro.results.file_forms import forms_of_chart
 from repro.results.folds import folds_of, of_folds, paired_by_folds, with_folds
-from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused, unfit
+from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, refused, unfit
 from repro.results.importer import FilesRead
 from repro.results.measures import measure_of, measured, no_arms, refuse_lacking, refuse_percent
 from repro.results.path_names import number_in_paths, numbered, parts_of, year_in_paths
@@ -64,7 +64,7 @@ from repro.results.run_values import (
     values_of,
 )
 from repro.results.wandb import wandb_export
-from repro.results.ways import runs_of, ways_of
+from repro.results.ways import runs_of, told_of_items, ways_of
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 
@@ -137,6 +137,8 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
             if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's
                 at, forms = above, ways_of(path, above, hints.reader)[place].forms()
             results = _read(path, at, hints, forms)
+        except OneEachError as error:
+            raise error if hints.alone else told_of_items(error, path, way, base) from None
         except (UnfitError, DataError) as error:
             lost.append((way, error))
             continue

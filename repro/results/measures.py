@@ -37,6 +37,7 @@ def measured(rows: Rows, taken: Collection[str], asked: str) -> list[str]:
     names = [name for name in every if name in shared and name not in taken]
     timed = [name for name in names if role_of(name) == "time"]
     names = [name for name in names if role_of(name) not in UNCOMPARED] or timed
+    names = [name for name in names if not _ERROR_OF.search(name)] or names
     varying = [name for name in names if any(len(found[name]) > 1 for found in by_arm.values())]
     arms = len(by_arm)
     apart = [
@@ -69,6 +70,9 @@ def measure_of(
     first = next((name for name in names if role_of(name) == "measure"), names[0])
     raise refused(path, mistake, "one", f"name it, as in --measure {first}")
 
+
+_ERROR_OF = re.compile(r"(?i)(?<![a-z])(stderr|std_?err)(?![a-z])")
+"""A number whose name has such a word is the error of another, which nobody compares."""
 
 PARTS = UNCOMPARED | {"task", "arm"}
 _MINUS = "\N{MINUS SIGN}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -71,6 +71,8 @@ class Files(Stepped):
     ``columns`` is what the columns of a CSV are named that hold a run each, such as
     `{arm}-{seed} - error`: its numbers are called `value`, and the first column is its step.
     """
+
+    item: ClassVar[str] = "instance_id"
 
     from_: Literal["files"] = Field(alias="from")
     path: PathPattern

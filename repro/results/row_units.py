@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro.errors import ClaimError
-from repro.results.forms import Form, FoundRun, RunEnd, named, refused
+from repro.results.forms import Form, FoundRun, OneEachError, RunEnd, named, refused
 from repro.results.path_names import EPISODES
 from repro.results.readings import short, time_of
 from repro.results.roles import (
@@ -350,11 +350,12 @@ def runs_of_rows(
     if len(mine) == 1 or any(role_of(name) is not None for name in mine):
         mistake = f"a row per arm, by '{key}', with one value each of {named(mine)}"
         advice = "give the results of every run: a row for each, with its seed"
-        raise refused(path, mistake, "several runs of each arm", advice)
+        raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
     mistake = f"one value for each arm, by '{key}', and each of {len(mine)} columns, {named(mine)}"
     mistake += ": if these are data sets, there is no test of one value per data set here yet"
     advice = "give several runs of each, a row per run: arm,task,seed,value; columns of runs are "
-    raise refused(path, mistake, "several runs of each arm", f"{advice}called seed_0, seed_1 ...")
+    advice += "called seed_0, seed_1 ..."
+    raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
 
 
 def _names_each(runs: Sequence[FoundRun], key: str) -> bool:
