@@ -24,7 +24,7 @@ def table_name(path: Path, base: Path) -> str:
     """The name by which a claim can read a CSV; empty where it cannot."""
     name = path.resolve().relative_to(base.resolve()).as_posix()
     try:
-        if FORMS[path.suffix.lower()] != "csv":
+        if FORMS.get(path.suffix.lower()) != "csv":
             return ""
         return TypeAdapter(FileName).validate_python(name)
     except ValidationError:

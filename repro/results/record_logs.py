@@ -20,7 +20,7 @@ from repro.errors import printable
 from repro.files import leads_out, read_bytes
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
-from repro.results.log_runs import LARGEST, LOGS
+from repro.results.log_runs import LARGEST, LOGS, is_table
 from repro.results.run_values import FoundValue
 from repro.results.series import object_in
 from repro.schema.cells import float_of
@@ -112,6 +112,7 @@ def is_record(path: Path) -> bool:
     if not path.is_dir():
         return False
     logs = _logs(path) or [each for below in _below(path).values() for each in below]
+    logs = [each for each in logs if not is_table(each)]
     others = [each for each in path.glob("*") if each.suffix.lower() in (".json", ".csv", ".jsonl")]
     return len(logs) > len(others)
 

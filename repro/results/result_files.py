@@ -38,6 +38,7 @@ from repro.results.series import (
     Record,
     Row,
     TextForm,
+    form_of,
     numbers_in,
     records_in,
     series_of,
@@ -150,7 +151,7 @@ class Files(Stepped):
         if self.pattern is not None:
             yield RunInFile("", {}, _rows_with(self.pattern, text, path))
             return
-        form = FORMS.get(path.suffix.lower())
+        form = form_of(path.name, text)
         if form is None:
             raise DataError(
                 f"{path}: of a form that is not known\n  expected: {', '.join(FORMS)}\n"
