@@ -263,10 +263,10 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
         expected = f"runs of one task, or of at least {LEAST_TASKS}, which are compared together"
         raise refused(path, mistake, expected, advice or f"add tasks, to {LEAST_TASKS} or more")
     for arm, runs in results.runs.items():
-        if lacking := [task for task in tasks if task not in {run.task for run in runs}]:
-            without = f"{mistake}; arm '{arm}' has no run of {named(lacking)}"
-            to_do = f"add what is missing, or leave {named(lacking)} out of every arm"
-            raise refused(path, without, "runs of every task in each arm", to_do)
+        if without := [task for task in tasks if task not in {run.task for run in runs}]:
+            told = f"{mistake}; arm '{arm}' has no run of {named(without)}"
+            to_do = f"add what is missing, or leave {named(without)} out of every arm"
+            raise refused(path, told, "runs of every task in each arm", to_do)
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
     if _single_values(results) and not OWN_RUNS.search(results.task):
         one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "

@@ -17,7 +17,7 @@ from repro.results.run_fields import Hints
 from repro.schema.numbers import number_of
 
 REPEATS = ("repeat", "repetition", "rep")
-"""Fields that count how often a cross-validation was done anew."""
+"""Fields that count how often a cross-validation was repeated."""
 
 
 def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
@@ -48,7 +48,7 @@ def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
 def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> Rows:
     """The rows whose seed is their fold, where nothing else tells the rows of an arm apart.
 
-    Of a cross-validation that was repeated, it is the number of each fold among all.
+    In a repeated cross-validation it is the number of each fold among all.
     """
     if rows.task or hints.unit or not (not rows.seed or plain(rows.seed) in REPEATS):
         return rows
@@ -79,9 +79,9 @@ def _repeated(rows: Rows, key: str) -> Rows:
 
 
 def folds_of(before: Rows, rows: Rows) -> int:
-    """How many folds a data set was cut into; 0 of runs that are no folds.
+    """How many folds a data set was cut into; 0 where rows are runs.
 
-    ``before`` are the rows as they were found. ClaimError where arms lack folds that others have.
+    ``before`` are the rows that were found. ClaimError for folds that some arms have, and not all.
     """
     if role_of(rows.seed) != "fold" or rows.task:
         return 0
@@ -90,8 +90,8 @@ def folds_of(before: Rows, rows: Rows) -> int:
     }
     every = set.union(*by_arm.values()) if by_arm else set()
     for arm, mine in by_arm.items():
-        if lacking := sorted(str(each) for each in every - mine):
-            mistake = f"arm '{arm}' has no row of {rows.seed} {named(lacking)}"
+        if missing := sorted(str(each) for each in every - mine):
+            mistake = f"arm '{arm}' has no row of {rows.seed} {named(missing)}"
             advice = "add what is missing, or leave these folds out of every arm"
             raise refused(rows.path, mistake, "the same folds in every arm", advice)
     return len({seed_number(run.fields.get(rows.seed)) for run in before.runs})
@@ -113,7 +113,7 @@ def of_folds(rows: Rows, folds: int) -> Sequence[str]:
 def refuse_folds(path: Path, folds: int) -> None:
     """ClaimError for folds where runs of one arm are asked for: only pairs have a correction."""
     if folds:
-        mistake = f"these are {folds} folds of one data set, which are no independent runs"
+        mistake = f"these are {folds} folds of one data set, and not independent runs"
         advice = "give runs with other seeds; or compare two methods fold by fold, in one table "
         advice += "with the columns fold, method and the number"
         raise refused(path, mistake, "runs that are independent of each other", advice)

@@ -164,8 +164,7 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     found = _found(forms, base, path, told)
     runs = [run for _, run in found]
     hints = with_folds(path, runs, hints)
-    only = dict([field_of_task(path, runs, hints)]) if hints.task else {}
-    only |= {} if hints.step is None else dict([field_of_step(path, runs, hints.step)])
+    only = _only(path, runs, hints)
     found = [
         (form, run)
         for form, run in found
@@ -199,6 +198,15 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
         }
     results.said.append(_what_rows_are(results))
     return results
+
+
+def _only(path: Path, runs: Sequence[FoundRun], hints: Hints) -> dict[str, str]:
+    """The fields of the task and of the step that are asked for, and how these are written."""
+    only = dict([field_of_task(path, runs, hints)]) if hints.task else {}
+    if hints.step is not None:
+        key, value = field_of_step(path, runs, hints.step)
+        only[key] = value
+    return only
 
 
 def _what_rows_are(results: FoundResults) -> str:
@@ -369,11 +377,7 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     task = task_field(path, rows.runs, told, hints)
     told |= {task}
     rows = replace(rows, task=task)
-    if chosen is None:
-        refuse_lacking(path, rows.runs, rows.arms, told, hints.measure)
-    measure, said = chosen or measure_of(
-        path, measured(rows, told, hints.measure), hints, rows.runs
-    )
+    measure, said = chosen or _number(rows, told, hints)
     refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
@@ -405,6 +409,13 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     elif rows.seed and plain and sheet.read and not lost and plain_seeds(rows):
         results.imports = imports_of(sheet, rows)
     return results
+
+
+def _number(rows: Rows, told: set[str], hints: Hints) -> tuple[str, str]:
+    """The number to compare, and what is said of the choice."""
+    refuse_lacking(rows.path, rows.runs, rows.arms, told, hints.measure)
+    names = measured(rows, told, hints.measure)
+    return measure_of(rows.path, names, hints, rows.runs)
 
 
 def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str:

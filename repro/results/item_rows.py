@@ -66,7 +66,7 @@ def _of_one_task(
     """The rows of the task that is asked for, or with tasks as clusters all of them.
 
     ClaimError for several: names of items recur in each. With several filters a task has the same
-    items again, which are no cluster of others.
+    items again, and no other cluster.
     """
     rows = [(form, run, str(run.fields.get("task", ""))) for form, run in found]
     tasks = list(dict.fromkeys(task for *_, task in rows))

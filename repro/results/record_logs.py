@@ -49,7 +49,8 @@ LEAST_ALIKE = 4
 _SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
 _SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
 _UUID = re.compile(
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z])[0-9a-f]{6,}(?![a-z])|\d+"
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z])[0-9a-f]{6,}(?![a-z])"
+    r"|(?<![a-z0-9])(?=[a-f]*\d)[0-9a-f]{5}(?![a-z0-9])|\d+"
 )
 _TOKEN = re.compile(r"[^\s,;|)}\]\"'<]+(?:,\d+)?%?")
 _SOURCE_ENDS = re.compile(r"^={40,}[ \t]*\r?$", re.MULTILINE)

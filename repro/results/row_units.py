@@ -173,6 +173,9 @@ def _recurring(rows: Rows, key: str) -> ClaimError:
     ways = f"say what it is: --task-field {key}, {each}, or --unit FIELD for "
     ways += "the field of the run whose evaluations these are; or leave that "
     ways += "column out if every row is a run"
+    if key == "folder":
+        ways = "--unit folder if each folder is a run, whose rows are averaged; or --task-field "
+        ways += "folder if each is a task"
     return refused(rows.path, mistake, "runs that differ by their seed alone", ways)
 
 
@@ -238,7 +241,7 @@ def unlike_steps(rows: Rows, told: Collection[str]) -> dict[str, str]:
 def field_of_step(path: Path, runs: Sequence[FoundRun], step: int) -> tuple[str, str]:
     """The field that counts steps, and how the step that is asked for is written there.
 
-    ClaimError where there is no such field, or more than one, or no such step.
+    ClaimError without one such field, or without the step in it.
     """
     every = dict.fromkeys(key for run in runs for key in run.fields)
     keys = [key for key in every if counts_steps(key) and number_like(runs, key)]
@@ -390,7 +393,7 @@ def refuse_gap(path: Path, runs: Sequence[FoundRun], columns: Sequence[str]) -> 
         for name in columns:
             if all(name not in row for row in run.rows):
                 cell = str(run.fields.get(name, "")).strip()
-                there = f"'{short(cell)}' is no number" if cell else "the cell is empty"
+                there = f"'{short(cell)}' is not a number" if cell else "the cell is empty"
                 expected = f"a number in each of {named(columns)}, if these are what is compared"
                 advice = "write the number there, or leave that row out"
                 if not any(role_of(key) == "task" for key in run.fields):

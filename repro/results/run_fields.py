@@ -44,8 +44,8 @@ class Hints:
     ``task`` is the one whose runs are compared, ``task_field`` the field that says it. Rows with
     one value of the field ``unit`` are of one run, and averaged. ``reader`` is what an import calls
     the only reader that is asked. ``alone``: results in which nothing tells arms apart are one arm.
-    ``items`` is the field of the item that a row is about, ``clusters`` that of its group. Of rows
-    of a table that are of steps, ``step`` is the one that counts.
+    ``items`` is the field of the item that a row is about, ``clusters`` that of its group.
+    ``step`` is the one that counts in a table whose rows are of steps.
     """
 
     arm: str = ""

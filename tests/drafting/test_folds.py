@@ -123,7 +123,7 @@ def test_only_pairs_of_folds_have_a_test(options: tuple[str, ...]) -> None:
         "fold,auc\n" + "\n".join(f"{k},{score('ours', k)}" for k in range(9))
     )
     done = compared("one.csv", *options)
-    assert (done.returncode, "which are no independent runs" in done.stderr) == (2, True)
+    assert (done.returncode, "and not independent runs" in done.stderr) == (2, True)
 
 
 def test_an_arm_without_a_fold_is_told() -> None:

@@ -166,6 +166,10 @@ def test_an_improvement_on_another_record_is_one_sided_by_a_margin() -> None:
         ({"1": "nothing", "2": SOURCE}, "in none of its logs stands a number"),
         ({"1": "a val_loss:1", "2": "b val_loss:1", "3": "a val_loss:2"}, "do not end alike"),
         ({"1": log(3.2), "2": log(3.1)}, "which cannot decide"),
+        (
+            {"1": log(1), "2": log(2), "new - 06113": log(3), "new - 6c4e0": log(4)},
+            "no word (2), new (2)",
+        ),
     ],
 )
 def test_what_may_mean_several_things_is_refused_with_the_way_out(

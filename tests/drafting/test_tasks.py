@@ -201,7 +201,9 @@ def test_a_data_set_that_one_method_lacks_is_told_with_its_cell(cell: str) -> No
     lines[3] = f"{whole[0]},{cell}"
     file.write_text("\n".join(lines))
     done = compared(str(file))
-    said = "row 3, column 'plain': " + (f"'{cell}' is no number" if cell else "the cell is empty")
+    said = "row 3, column 'plain': " + (
+        f"'{cell}' is not a number" if cell else "the cell is empty"
+    )
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     assert "leave that row out\n" in done.stderr
     file.write_text("\n".join(line for place, line in enumerate(lines) if place != 3))
