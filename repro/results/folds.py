@@ -12,7 +12,7 @@ from pathlib import Path
 
 from repro.results.forms import FoundRun, named, refused
 from repro.results.roles import PHASES, is_k_fold, plain, role_of, seed_number
-from repro.results.row_units import Rows
+from repro.results.row_units import Rows, step_field
 from repro.results.run_fields import Hints
 from repro.schema.numbers import number_of
 
@@ -61,7 +61,8 @@ def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> Rows:
             continue
         if rows.seed:
             return _repeated(rows, key)
-        if (paired := replace(rows, seed=key)).told_apart():
+        paired = replace(rows, seed=key)
+        if paired.told_apart() or step_field(paired, told):
             return paired
     return rows
 

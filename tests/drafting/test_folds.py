@@ -113,6 +113,16 @@ def test_several_rows_of_a_fold_are_averaged_first() -> None:
     assert judged().p == pytest.approx(corrected())
 
 
+def test_the_last_epoch_of_each_fold_counts() -> None:
+    lines = Path(long()).read_text().splitlines()
+    rows = [f"{line},2" for line in lines[1:]]
+    rows += [f"{line.rsplit(',', 1)[0]},0.1,1" for line in lines[1:]]
+    Path("cv.csv").write_text("\n".join((f"{lines[0]},epoch", *rows)))
+    done = compared("cv.csv")
+    assert "read: the last value of each run, by 'epoch'" in done.stdout, done.stderr
+    assert judged().p == pytest.approx(corrected())
+
+
 @pytest.mark.parametrize("options", [("--at-least", "0.6"), ("--within", "ref.csv")])
 def test_only_pairs_of_folds_have_a_test(options: tuple[str, ...]) -> None:
     long()
