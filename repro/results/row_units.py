@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repro.errors import ClaimError
+from repro.errors import ClaimError, printable
 from repro.results.forms import Form, FoundRun, OneEachError, RunEnd, named, refused
 from repro.results.path_names import EPISODES
 from repro.results.readings import short, time_of
@@ -232,8 +232,8 @@ def unlike_steps(rows: Rows, told: Collection[str]) -> dict[str, str]:
             if len(counts) > 1 and arm not in doubts:
                 said = [f"{step} in {number_of(count, 'run')}" for step, count in counts.items()]
                 doubts[arm] = (
-                    f"'{short(arm)}' is not one program, unless that stops by a rule: its runs end "
-                    f"at different '{key}', {named(said)}"
+                    f"'{printable(arm[:100])}' is not one program, unless that stops by a rule: "
+                    f"its runs end at different '{key}', {named(said)}"
                 )
     return doubts
 
