@@ -16,7 +16,7 @@ PHRASES = (
     (r"\bas (it was|they were)\b", "unchanged; of runs: reused", 32),
     (r"(?i)of[_ ]?others\b|\bOthers[A-Z]", "third-party", 77),
     (r"\bown\b", "custom, or leave it out", 469),
-    (r"\black(s|ed|ing)?\b", "is missing, without", 138),
+    (r"\black(s|ed|ing)?\b", "is missing, without", 136),
     (r"(?i)\bmend(s|ed|ing)?\b", "fix", 0),
     (r"(?i)\banew\b", "again", 0),
     (r"(?i)\bin silence\b", "silently", 0),

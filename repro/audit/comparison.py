@@ -195,7 +195,7 @@ _NO_P = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 def printed_p(text: str) -> PrintedNumber | None:
     """The p that a cell or a line prints: `.03`, `p < .05` or `n.s.`; None where there is none.
 
-    ClaimError where it is no probability.
+    ClaimError for anything but a probability.
     """
     text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$*]", "", text.strip()).strip()
     text = text.removeprefix("=").strip().replace("≤", "<").replace("≥", ">")

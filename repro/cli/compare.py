@@ -142,7 +142,10 @@ Clusters = Annotated[
 ]
 
 Step = Annotated[
-    int | None, typer.Option(min=0, help="The step whose value counts, in the logs of a record.")
+    int | None,
+    typer.Option(
+        min=0, help="The step whose value counts: of the logs of a record, or of a table."
+    ),
 ]
 
 Alpha = Annotated[

@@ -38,7 +38,8 @@ class Draft:
     is that of one arm against a limit. ``within``: the first arm is a run like those of the second,
     and bad on this side.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each;
-    ``arms`` may then hold others, which are ranked with them.
+    ``arms`` may then hold others, which are ranked with them. ``folds``: seeds are the folds of one
+    data set, of which there are so many.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Draft:
     one_sided: bool = False
     within: Literal["", "both", "higher", "lower"] = ""
     items: TestOfItems = ""
+    folds: int = 0
 
 
 MARGIN = (
@@ -113,6 +115,8 @@ def claim_text(draft: Draft) -> str:
 
 
 def _design(draft: Draft) -> str:
+    if draft.folds:
+        return "design: paired  # a seed is a fold, which is the same in both arms"
     if draft.paired:
         return "design: paired  # runs with one seed share their randomness"
     alone = "" if draft.level else "  # or paired: runs with one seed share their randomness"
@@ -176,10 +180,15 @@ def _over_single_values(draft: Draft) -> list[str]:
 
 
 def _difference(draft: Draft) -> list[str]:
+    share = 1 / (draft.folds - 1) if draft.folds else None
+    why = f"1 / (k - 1) for {draft.folds} folds: the size of a test set over its training set"
+    folds = [] if share is None else [f"    folds: {{test_to_train: {share!r}}}  # {why}"]
     if draft.either_way:
-        return ["    kind: difference", "    direction: different  # neither is the baseline"]
+        direction = "    direction: different  # neither is the baseline"
+        return ["    kind: difference", direction, *folds]
     tails = ["    tails: 1"] if draft.one_sided else []
-    return ["    kind: difference", f"    direction: {draft.better}", *tails, *_margin(draft)]
+    direction = f"    direction: {draft.better}"
+    return ["    kind: difference", direction, *tails, *folds, *_margin(draft)]
 
 
 def _margin(draft: Draft) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
 import re
 import shlex
@@ -16,12 +14,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from repro.drafting.claim_text import Better, Draft, MeanLimit, TestOfItems, claim_text, labels_of
+from repro.drafting.copied_values import CLUSTER, ITEM, SEED, tidy_text
 from repro.errors import OutputError, Place, Problem, SpecError, printable
-from repro.evidence.csv_table import COLUMNS, STATE
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
-from repro.results.readings import TASK, short
-from repro.results.run_values import FoundValue, answered_once, several_of
+from repro.results.readings import short
+from repro.results.run_values import answered_once, several_of
 from repro.schema.base import name_of
 from repro.schema.messages import choose
 from repro.schema.numbers import number_of
@@ -34,8 +32,6 @@ LEAST_SEEDS = 3
 
 LEAST_TASKS, LEAST_PER_TASK = 3, 2
 """No fewer tasks, and runs of each, are accepted for a difference over tasks."""
-
-SEED, ITEM, CLUSTER = "seed", "item", "cluster"
 
 OWN_RUNS = re.compile(r"data[ _-]?set|env|game", re.IGNORECASE)
 """In the name of a field: each of its tasks is trained on separately."""
@@ -121,7 +117,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
             if alone and _readers(asked.out / f"{stem}{COPY}") - written:
                 stem = name
             file = f"{stem}{COPY}"
-            drafts.tables[file] = text = _tidy_text(results, shown, names, measurement)
+            drafts.tables[file] = text = tidy_text(results, shown, names, measurement)
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
         draft = _draft(results, asked_here, names, pair, measurement, file, shown)
@@ -177,7 +173,7 @@ def _draft(
     return Draft(
         id="",
         title=_title(results, asked, [labels[each] for each in pair])[:200],
-        own=asked.own,
+        own=results.with_doubts(asked.own, pair),
         head=asked.head,
         labels={names[each]: labels[each] for each in shown},
         arms={
@@ -199,6 +195,7 @@ def _draft(
         one_sided=asked.one_sided,
         within=asked.within,
         items=_test_of_items(results, asked, pair),
+        folds=results.folds,
     )
 
 
@@ -234,7 +231,7 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
     """At least two arms, or one with a level, and no seed twice in one."""
     path, arms = results.path, list(results.runs)
     if asked.level is not None and results.tasks:
-        advice = f"name one, as in --task {shlex.quote(results.tasks[0])}"
+        advice = _one_task(results) or "leave out the limit: over tasks one arm is held to another"
         raise refused(path, "the runs are of several tasks", "runs of one task", advice)
     if len(arms) < 2 - bool(asked.level):
         there = f"one arm is in it, '{arms[0]}'" if arms else "no arm is in it"
@@ -261,14 +258,15 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
     """At least three tasks, each in every arm, and no margin: none is tested over tasks."""
     path, tasks = results.path, results.tasks
     mistake = f"the runs are of several tasks: '{results.task}' is {named(tasks)}"
-    advice = f"compare the runs of one, as in --task {shlex.quote(tasks[0])}"
+    advice = _one_task(results)
     if len(tasks) < LEAST_TASKS:
         expected = f"runs of one task, or of at least {LEAST_TASKS}, which are compared together"
-        raise refused(path, mistake, expected, advice)
+        raise refused(path, mistake, expected, advice or f"add tasks, to {LEAST_TASKS} or more")
     for arm, runs in results.runs.items():
-        if lacking := [task for task in tasks if task not in {run.task for run in runs}]:
-            without = f"{mistake}; arm '{arm}' has no run of {named(lacking)}"
-            raise refused(path, without, "runs of every task in each arm", advice)
+        if without := [task for task in tasks if task not in {run.task for run in runs}]:
+            told = f"{mistake}; arm '{arm}' has no run of {named(without)}"
+            to_do = f"add what is missing, or leave {named(without)} out of every arm"
+            raise refused(path, told, "runs of every task in each arm", to_do)
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
     if _single_values(results) and not OWN_RUNS.search(results.task):
         one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "
@@ -283,7 +281,16 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
         raise refused(path, few, expected, "run more seeds: chance is not known from one")
     if asked.by is not None:
         expected = "no smallest difference: over tasks none is tested"
-        raise refused(path, mistake, expected, f"leave out --by, or {advice}")
+        raise refused(path, mistake, expected, "leave out --by" + (advice and f", or {advice}"))
+
+
+def _one_task(results: FoundResults) -> str:
+    """How to compare the runs of one task; empty where none has enough of them in every arm."""
+    counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
+    for task in results.tasks:
+        if all(counts[arm, task] >= LEAST_SEEDS for arm in results.runs):
+            return f"compare the runs of one, as in --task {shlex.quote(task)}"
+    return ""
 
 
 def _baseline(results: FoundResults, asked: DraftOptions) -> tuple[str, str]:
@@ -361,48 +368,6 @@ def _single_values(results: FoundResults) -> bool:
     return bool(results.tasks) and all(
         len(runs) == len(results.tasks) for runs in results.runs.values()
     )
-
-
-def _tidy_text(
-    results: FoundResults, shown: Sequence[str], names: Mapping[str, str], measurement: str
-) -> str:
-    """The values of these arms as a tidy table, with what was lost or is not there yet."""
-    if results.items:
-        return _items_text(results, shown, names, measurement)
-    columns = (*COLUMNS, STATE, TASK) if results.tasks else (*COLUMNS, STATE)
-    rows: list[tuple[str, ...]] = [columns]
-    for label in (each for each in results.runs if each in shown):
-        runs = results.runs[label]
-        tasks = ([run.task] if results.tasks else [] for run in runs)
-        rows += (
-            (names[label], str(run.seed), measurement, *_cells(run), *task)
-            for run, task in zip(runs, tasks, strict=True)
-        )
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows(rows)
-    return written.getvalue()
-
-
-def _items_text(
-    results: FoundResults, pair: Sequence[str], names: Mapping[str, str], measurement: str
-) -> str:
-    """The items of two arms as a table with a row for each."""
-    clustered = any(row.cluster for row in results.items)
-    written = io.StringIO()
-    lines = csv.writer(written, lineterminator="\n")
-    lines.writerow((*COLUMNS, ITEM, *([CLUSTER] if clustered else [])))
-    for row in (each for each in results.items if each.arm in pair):
-        groups = [row.cluster] if clustered else []
-        cells = (names[row.arm], str(row.seed), measurement, repr(row.value), row.item)
-        lines.writerow((*cells, *groups))
-    return written.getvalue()
-
-
-def _cells(run: FoundValue) -> tuple[str, str]:
-    """The value of a run, empty without one, and the state that a tidy table says it is in."""
-    if run.value is None:
-        return "", "running" if run.missing else "diverged"
-    return repr(run.value), "finished"
 
 
 def _digest(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from repro.results.forms import Form, FoundRun, ResultsThere, Way, named, refused, unfit
 from repro.results.json_runs import read_json, runs_in_json, several_inside
-from repro.results.log_runs import LOGS, names_in_log, run_in_log, runs_in_log
+from repro.results.log_runs import LOGS, is_table, names_in_log, run_in_log, runs_in_log
 from repro.results.path_names import (
     alike,
     by_template,
@@ -56,9 +56,11 @@ def ways_of_files(there: ResultsThere, importer: type[Importer]) -> Iterator[Way
     helm = [each for each in there.files if each.name == HELM]
     if helm := [each for each in helm if each.with_name(HELM_SPEC).is_file()]:
         yield Way("runs of HELM", lambda: _of_helm(there, helm), "framework")
-    if results := there.ending(*FORMS):
+    logs = there.ending(*LOGS)
+    tables = [each for each in logs if is_table(each)]
+    if results := [*there.ending(*FORMS), *tables]:
         yield Way("files of results", lambda: _of_files(there, results), "numbers")
-    if logs := there.ending(*LOGS):
+    if logs := [each for each in logs if each not in tables]:
         yield Way("logs", lambda: _of_logs(there, logs, importer), "logs")
 
 
@@ -67,11 +69,11 @@ def ways_of_files(there: ResultsThere, importer: type[Importer]) -> Iterator[Way
 
 def _of_file(path: Path, place: str) -> Form:
     suffix = path.suffix.lower()
-    if suffix in LOGS:
+    if suffix in LOGS and not is_table(path):
         return _of_log(path, place)
     importer = {"path": place, "each": "row"}
     if suffix != ".json" or in_lines(read_json(path)):
-        words = "a table" if FORMS[suffix] == "csv" else "JSON lines, a run per line"
+        words = "a table" if FORMS.get(suffix, "csv") == "csv" else "JSON lines, a run per line"
         return Form(words, importer)
     words, runs = runs_in_json(path)
     return Form(f"a JSON file: {words}", importer, runs=runs)

@@ -121,6 +121,10 @@ class UnfitError(ClaimError):
     """Results of another form than was tried, or without what was asked for: it may be beside."""
 
 
+class OneEachError(ClaimError):
+    """One value for each arm, from which no chance is known; its items may tell more."""
+
+
 def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
     """The error of results that cannot be read: what is wrong, what was expected, what to do."""
     mistake = re.sub(rf"^\S*{re.escape(path.name)}, (?=row \d)", "", mistake)

@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from repro.errors import ClaimError, DataError
+from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds, table_name
 from repro.results.file_forms import forms_of_chart
-from repro.results.forms import Form, FoundRun, UnfitError, Way, named, unfit
+from repro.results.folds import folds_of, of_folds, paired_by_folds, with_folds
+from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
 from repro.results.importer import FilesRead
-from repro.results.importers import runs_of, ways_of
-from repro.results.log_runs import pattern_of
-from repro.results.path_names import number_in_paths, parts_of, year_in_paths
+from repro.results.importers import runs_of, told_of_items, ways_of
+from repro.results.path_names import number_in_paths, numbered, parts_of, year_in_paths
 from repro.results.readings import TASK
-from repro.results.roles import whole
 from repro.results.row_units import (
     ARM,
     Rows,
+    Sheet,
     a_row_each,
+    field_of_step,
     in_series,
     refuse_parts,
     refuse_parts_inside,
@@ -34,7 +34,7 @@ from repro.results.row_units import (
     runs_of_columns,
     runs_of_rows,
     step_field,
-    with_folds,
+    unlike_steps,
     without_tasks,
 )
 from repro.results.run_fields import (
@@ -43,6 +43,7 @@ from repro.results.run_fields import (
     field_of_task,
     no_field,
     refuse_pooled,
+    repeated,
     seed_field,
     task_field,
     tasks_left_out,
@@ -68,12 +69,14 @@ from repro.results.run_values import (
     tidy_value,
     values_of,
 )
-from repro.results.series import FORMS
 from repro.results.wandb import wandb_export
-from repro.schema.base import FileName, name_of
+from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 
 TIDY = ("arm", "seed", "measurement", "value")
+
+LONGEST_REASON = 600
+"""Characters of a reason that a claim file may hold: doubts name arms, whose names may be long."""
 
 
 @dataclass(slots=True)
@@ -83,7 +86,8 @@ class FoundResults:
     ``imports`` are those of the arms, where a claim may declare them; ``table`` is the name of a
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
-    several tasks, ``each`` what one run is by what was read; runs are means of the ``items``.
+    several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
+    with ``folds`` of one data set each is of a fold. ``doubts`` speak against the runs of an arm.
     """
 
     path: Path
@@ -97,6 +101,8 @@ class FoundResults:
     task: str = ""
     each: str = ""
     items: tuple[ItemValue, ...] = ()
+    folds: int = 0
+    doubts: dict[str, str] = field(default_factory=dict)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -108,6 +114,11 @@ class FoundResults:
     def called(self) -> str:
         """What a reader calls the number."""
         return self.label or self.measure
+
+    def with_doubts(self, reason: str, arms: Sequence[str]) -> str:
+        """A reason, with what speaks against the runs of some arms."""
+        said = "; ".join([reason, *(self.doubts[arm] for arm in arms if arm in self.doubts)])
+        return said[: max(LONGEST_REASON, len(reason))] if reason else ""
 
 
 Found = list[tuple[Form, FoundRun]]
@@ -131,6 +142,8 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
             if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's
                 at, forms = above, ways_of(path, above, hints.reader)[place].forms()
             results = _read(path, at, hints, forms)
+        except OneEachError as error:
+            raise error if hints.alone else told_of_items(error, path, way, base) from None
         except (UnfitError, DataError) as error:
             lost.append((way, error))
             continue
@@ -156,10 +169,13 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     found = _found(forms, base, path, told)
     runs = [run for _, run in found]
     hints = with_folds(path, runs, hints)
-    key, only = field_of_task(path, runs, hints) if hints.task else ("", "")
-    if hints.task:
-        found = [(form, run) for form, run in found if str(run.fields.get(key)) == only]
-        hints = replace(hints, task_field="")
+    only = _only(path, runs, hints)
+    found = [
+        (form, run)
+        for form, run in found
+        if all(str(run.fields.get(key)) == value for key, value in only.items())
+    ]
+    hints = replace(hints, task_field="") if hints.task else hints
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""
@@ -174,16 +190,28 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     results.said += _left_out(forms)
     results.said += [*told.said, *(note for form in forms for note in form.notes)]
     if forms[0].log and forms[0].arm:
-        _import_logs(results, forms, base)
-    if key:
-        results.said.append(f"of the field '{key}' only '{only}'")
+        there = (results.runs, results.measure, results.reduce)
+        if imports := imports_of_logs(path, base, forms, *there):
+            results.imports, results.label = imports, results.measure
+            results.measure = name_of(results.measure, before="value")
+    if only:
+        results.said += (f"of the field '{key}' only '{value}'" for key, value in only.items())
         results.table = ""
         results.imports = {
-            arm: {**declared, "where": {**declared.get("where", {}), key: only}}
+            arm: {**declared, "where": {**declared.get("where", {}), **only}}
             for arm, declared in results.imports.items()
         }
     results.said.append(_what_rows_are(results))
     return results
+
+
+def _only(path: Path, runs: Sequence[FoundRun], hints: Hints) -> dict[str, str]:
+    """The fields of the task and of the step that are asked for, and how these are written."""
+    only = dict([field_of_task(path, runs, hints)]) if hints.task else {}
+    if hints.step is not None:
+        key, value = field_of_step(path, runs, hints.step)
+        only[key] = value
+    return only
 
 
 def _what_rows_are(results: FoundResults) -> str:
@@ -231,41 +259,12 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     results = _of_sheet(sheet, hints, (measure, said))
     as_it_is = (arm, seed) == ("arm", "seed") and results.task in ("", TASK)
     plain = as_it_is and not (hints.unit or results.reduce)
-    results.table = _table_name(path, base) if plain else ""
+    results.table = table_name(path, base) if plain else ""
     results.reduce = ""
     return results
 
 
-def _table_name(path: Path, base: Path) -> str:
-    """The name by which a claim can read a CSV; empty where it cannot."""
-    name = path.resolve().relative_to(base.resolve()).as_posix()
-    try:
-        if FORMS[path.suffix.lower()] != "csv":
-            return ""
-        return TypeAdapter(FileName).validate_python(name)
-    except ValidationError:
-        return ""
-
-
 # runs
-
-
-@dataclass(slots=True)
-class Sheet:
-    """Rows with their arms: what is said of their form, and the fields that say something.
-
-    ``where`` is the field of the arm, ``ended`` are those that say how runs ended. ``read`` are the
-    forms by which a claim can read them; none where it cannot. ``cells``: a row is one of a table.
-    """
-
-    words: list[str]
-    rows: Rows
-    told: set[str]
-    where: str = ""
-    ended: Sequence[str] = ()
-    read: Sequence[Form] = ()
-    cells: bool = True
-    numbered: bool = False
 
 
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
@@ -274,7 +273,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     runs, ended = with_states(path, [run for _, run in found], hints)
     templates = [str(form.importer["path"]) for form in forms]
     number = number_in_paths(templates, hints) or year_in_paths(runs, hints)
-    runs = [_numbered(run, number) for run in runs] if number else runs
+    runs = [numbered(run, number) for run in runs] if number else runs
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
     named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
     if forms[0].arm and not named_inside:
@@ -286,7 +285,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         runs, label, seed = with_labels(runs, hints)
     told = {seed, *ended}
     where = label or arm_field(path, runs, told, hints)
-    if not where or not _repeated(runs, where):
+    if not where or not repeated(runs, where):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:
@@ -321,20 +320,6 @@ def _of_one_arm(
     return _of_sheet(sheet, hints)
 
 
-def _numbered(run: FoundRun, number: str) -> FoundRun:
-    """The run whose path has the number of something else: of a fold, a task, a layer."""
-    if "run" not in run.fields:
-        return run
-    fields = {key: value for key, value in run.fields.items() if key != "run"}
-    return replace(run, fields={**fields, number: run.fields["run"]})
-
-
-def _repeated(runs: Sequence[FoundRun], where: str) -> bool:
-    """Whether some arm has several rows."""
-    arms = [str(run.fields[where]) for run in runs if where in run.fields]
-    return len(set(arms)) < len(arms)
-
-
 def _by_path(
     path: Path, forms: Sequence[Form], found: Found, ended: Sequence[str], hints: Hints
 ) -> Sheet:
@@ -363,10 +348,10 @@ def _by_path(
 def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:
     """A table of which a column is an arm, or a run; None where it is none."""
     if found := runs_of_rows(path, runs, hints):
-        melted, where, columns = found
+        melted, where, what, columns = found
         arms = [str(run.fields[where]) for run in melted]
-        said = f"a row per arm, by '{where}', and a column per seed: {named(columns)}"
-        return Sheet([said], Rows(path, arms, melted, "seed"), {where, "seed"}, where)
+        said = f"a row per arm, by '{where}', and a column per {what}: {named(columns)}"
+        return Sheet([said], Rows(path, arms, melted, what), {where, what}, where)
     melted, columns = runs_of_columns(path, runs, hints)
     if not melted:
         return None
@@ -383,19 +368,18 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     task = task_field(path, rows.runs, told, hints)
     told |= {task}
     rows = replace(rows, task=task)
-    if chosen is None:
-        refuse_lacking(path, rows.runs, rows.arms, told, hints.measure)
-    measure, said = chosen or measure_of(
-        path, measured(rows, told, hints.measure), hints, rows.runs
-    )
+    measure, said = chosen or _number(rows, told, hints)
     refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
+    rows = paired_by_folds(found := rows, {*told, measure}, hints)
+    told |= {rows.seed}
+    folds = folds_of(found, rows)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
     read = rows
     if sheet.cells and sheet.where != ARM:
         read = replace(rows, runs=with_cells(path, rows.runs, measure))
-    plain = read == rows and not step
+    plain = read == rows and not step and rows.runs is found.runs
     if not step:
         refuse_parts_inside(read, measure, unit=bool(hints.unit))
     rows = in_series(read, step) if step else read
@@ -403,17 +387,26 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     several = any(sum(measure in row for row in run.rows) > 1 for run in rows.runs)
     columns = Columns(rows.seed, task, measure, "last" if several else "", unit=bool(hints.unit))
     results = FoundResults(path, values_of(path, rows.arms, rows.runs, columns), measure)
-    results.reduce, results.task = columns.reduce, task
-    lines = of_columns(rows, columns, lost, step)
+    results.reduce, results.task, results.folds = columns.reduce, task, folds
+    lines = (*of_columns(rows, columns, lost, step), *of_folds(rows, folds))
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
+    results.doubts = {} if step or hints.unit else unlike_steps(rows, {*told, measure})
+    results.said += results.doubts.values()
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:
         results.runs = averaged(results.runs)
-    elif rows.seed and plain and sheet.read and not lost and _plain_seeds(rows):
-        results.imports = _imports(sheet, rows)
+    elif rows.seed and plain and sheet.read and not lost and plain_seeds(rows):
+        results.imports = imports_of(sheet, rows)
     return results
+
+
+def _number(rows: Rows, told: set[str], hints: Hints) -> tuple[str, str]:
+    """The number to compare, and what is said of the choice."""
+    refuse_lacking(rows.path, rows.runs, rows.arms, told, hints.measure)
+    names = measured(rows, told, hints.measure)
+    return measure_of(rows.path, names, hints, rows.runs)
 
 
 def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str:
@@ -428,43 +421,6 @@ def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str
         return step
     refuse_repeated(rows, told)
     return ""
-
-
-def _plain_seeds(rows: Rows) -> bool:
-    """Whether a claim can read the seeds as they are written."""
-    return all(whole(run.fields.get(rows.seed)) is not None for run in rows.runs)
-
-
-def _imports(sheet: Sheet, rows: Rows) -> dict[str, dict[str, Any]]:
-    """What each arm would declare."""
-    said = {"seed": rows.seed, **({"task": rows.task} if rows.task else {})}
-    where, forms = sheet.where, sheet.read
-    if not where:
-        return {form.arm: {**form.importer, **said} for form in forms}
-    arms = {str(run.fields[where]): run.fields[where] for run in rows.runs}
-    return {
-        arm: {**forms[0].importer, "where": {where: value}, **said} for arm, value in arms.items()
-    }
-
-
-def _import_logs(results: FoundResults, forms: Sequence[Form], base: Path) -> None:
-    """Have a claim read the logs by a pattern, where that finds what was read of them here."""
-    name = name_of(results.measure, before="value")
-    imports = {}
-    for form in forms:
-        seed = "seed" if "{seed}" in form.importer["path"] else "run"
-        pattern = pattern_of(results.measure, name)
-        declared = {**form.importer, "pattern": pattern, "seed": seed}
-        columns = Columns(seed, "", name, results.reduce)
-        try:
-            runs = runs_of(results.path, declared, base, FilesRead())
-            found = values_of(results.path, [form.arm] * len(runs), runs, columns)
-        except DataError:
-            return
-        if found != {form.arm: results.runs.get(form.arm)}:
-            return
-        imports[form.arm] = declared
-    results.imports, results.label, results.measure = imports, results.measure, name
 
 
 # columns that are runs, or arms

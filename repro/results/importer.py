@@ -74,10 +74,11 @@ class Importer(Spec):
     is over tasks. Two runs with one seed are refused, unless ``duplicates: last`` takes the later
     one. ``unit`` and ``sources`` say which fields are the unit and the sources of variation that
     the claim names in its `seeds`, where those are called otherwise. A sqlite file that has the
-    ``tables`` is one of its own.
+    ``tables`` is one of its own. ``item`` is the field that names each of its ``items``.
     """
 
     tables: ClassVar[frozenset[str]] = frozenset()
+    item: ClassVar[str] = ""
 
     path: FilePattern
     where: dict[NumberName, Value] = {}

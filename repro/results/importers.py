@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from repro.plugins import Table, class_of_others
 from repro.results.forms import (
     Form,
     FoundRun,
+    OneEachError,
     ResultsThere,
     UnfitError,
     Way,
@@ -168,6 +169,18 @@ def runs_of(path: Path, declared: Mapping[str, Any], base: Path, read: FilesRead
     importer = import_of(path, declared)
     with _told(declared["from"]):
         return list(importer.runs(base, read))
+
+
+def told_of_items(error: OneEachError, path: Path, way: Way, base: Path) -> ClaimError:
+    """The error, which names the field of the items first, where there are such to compare by."""
+    if way.sort == "framework":
+        with suppress(ReproError):
+            form = way.forms()[0]
+            importer = import_of(path, form.importer)
+            if importer.item and next(iter(importer.items(base, FilesRead())), None):
+                by_items = f"to do: compare them item by item, --items {importer.item}; or "
+                return ClaimError(str(error).replace("to do: ", by_items, 1))
+    return error
 
 
 def _nothing(path: Path) -> ClaimError:

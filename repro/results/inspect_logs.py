@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -34,6 +34,8 @@ class Inspect(Importer):
 
     A number is named `SCORER.METRIC`, such as `match.accuracy`.
     """
+
+    item: ClassVar[str] = "id"
 
     from_: Literal["inspect"] = Field(alias="from")
     path: PathPattern

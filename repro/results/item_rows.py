@@ -21,6 +21,9 @@ from repro.results.run_fields import Hints, arm_field, no_field, seed_field, see
 from repro.results.run_values import FoundValue, ItemValue, measure_of, measured
 from repro.schema.numbers import number_of
 
+LEAST_TASKS = 5
+"""No fewer clusters of items are accepted for an error of their mean."""
+
 
 def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
     """The items at ``path``, by the field ``hints.items``; each arm has the mean of each run.
@@ -62,20 +65,26 @@ def _of_one_task(
 ) -> list[tuple[Form, FoundRun]]:
     """The rows of the task that is asked for, or with tasks as clusters all of them.
 
-    ClaimError for several: names of items recur in each.
+    ClaimError for several: names of items recur in each. With several filters a task has the same
+    items again, and no other cluster.
     """
     rows = [(form, run, str(run.fields.get("task", ""))) for form, run in found]
     tasks = list(dict.fromkeys(task for *_, task in rows))
     if hints.task and hints.task not in tasks:
         mistake, advice = f"no item is of the task '{short(hints.task)}'", f"one of {named(tasks)}"
         raise refused(path, mistake, "a task that is there", advice)
+    if hints.task or len(tasks) < 2:
+        return [(form, run) for form, run, task in rows if hints.task in ("", task)]
+    plain = {task.removesuffix(f",{run.fields.get('filter')}") for _, run, task in rows}
+    one = f"name one, as in --task {shlex.quote(tasks[0])}"
+    if len(plain) < len(tasks):
+        mistake = f"the items of {named(sorted(plain))} are there several times, scored by filters"
+        raise refused(path, f"{mistake}: {named(tasks)}", "each item once", one)
     if hints.clusters == "task":
         return [(form, _within(run, hints.items, task)) for form, run, task in rows]
-    if not hints.task and len(tasks) > 1:
-        mistake = f"the items are of several tasks: {named(tasks)}"
-        advice = f"name one, as in --task {shlex.quote(tasks[0])}, or take each for a cluster of "
-        raise refused(path, mistake, "items of one task", f"{advice}items: --clusters task")
-    return [(form, run) for form, run, task in rows if hints.task in ("", task)]
+    if len(tasks) >= LEAST_TASKS:
+        one += ", or take each for a cluster of items: --clusters task"
+    raise refused(path, f"the items are of several tasks: {named(tasks)}", "items of one task", one)
 
 
 def _within(run: FoundRun, items: str, task: str) -> FoundRun:

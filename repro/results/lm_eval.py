@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,8 @@ class LmEval(Importer):
     A number is named `METRIC,FILTER`, such as `acc,none`; ``where: {task: hellaswag}`` says of
     which task.
     """
+
+    item: ClassVar[str] = "doc_id"
 
     from_: Literal["lm_eval"] = Field(alias="from")
     path: PathPattern

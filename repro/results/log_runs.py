@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,13 +13,16 @@ from typing import Any, NamedTuple
 from repro.files import read_bytes
 from repro.results.forms import FoundRun, refused
 from repro.results.roles import ARMS, SEEDS
-from repro.results.series import Row, series_of
+from repro.results.series import Row, form_of, series_of
 from repro.schema.cells import is_odd, with_points
 
 LOGS = (".log", ".txt", ".out")
 
 LARGEST = 50_000_000
 """Bytes of the largest log that is read to find out what is in it."""
+
+BEGINNING = 100_000
+"""Bytes in which the first two lines of a table are looked for."""
 
 LONGEST = 2_000
 """Characters of a line; longer ones hold no number that somebody reads."""
@@ -90,6 +94,13 @@ def _tells(run: FoundRun) -> bool:
     """Whether a part of a log says which run it is, and has a number besides."""
     who = [key for key in run.fields if key.casefold() in (*ARMS, *SEEDS)]
     return bool(who) and any(key not in who for row in run.rows for key in row)
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file that is called like a log holds a table, as `progress.txt` may."""
+    with suppress(OSError), path.open("rb") as file:
+        return form_of(path.name, file.read(BEGINNING).decode(errors="replace")) is not None
+    return False
 
 
 def text_of(path: Path) -> str:

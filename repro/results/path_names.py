@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -27,6 +27,11 @@ BETWEEN = re.compile(r"((?:(?!(?<=\d)\.\d|(?<=\d[eE])[-+]\d)[^A-Za-z0-9{}])+)")
 TELLING = ("result", "eval", "metric", "test", "summary", "score", "log")
 """Words in the names of files that hold what a run came to, the surest first."""
 
+SETTINGS = frozenset(
+    {"config", "params", "hparams", "args", "settings", "variant", "options", "flags", "hps"}
+)
+"""Names of files that hold what a run was told, and nothing that it came to."""
+
 EPISODES = "monitor.csv"
 """How the files of Stable-Baselines end: one run each, whose rows are its episodes."""
 
@@ -47,6 +52,7 @@ _WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}(?![^/]*_\*)")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
 _NAMED = re.compile(r"([A-Za-z]+)[-_. ](.+)")
 _YEAR = re.compile(r"(19|20)\d\d")
+_NUMBERED_FOLDER = re.compile(r"(?!.*\d{4})(.*[A-Za-z].*_)\d{1,3}")
 _ENDING = re.compile(r"\.[A-Za-z]+$")
 
 
@@ -81,6 +87,8 @@ def telling(names: Sequence[str]) -> list[str]:
         for kind, found in kinds.items()
         if len({PurePosixPath(name).parent for name in found}) > 1
     }
+    told = {kind: each for kind, each in shared.items() if PurePosixPath(kind).stem not in SETTINGS}
+    shared = told or shared
     if len(shared) < 2:
         return next(iter(shared.values()), list(names))
 
@@ -107,6 +115,20 @@ def alike(names: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for name in names:
         found[template_of(name)].append(name)
+    return found
+
+
+def by_number_of_folder(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names by what they are without the number at the end of their folder, `Hopper-v4_1`.
+
+    The file in it may have a number of its process, as in `0.monitor.csv`.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        path = PurePosixPath(name)
+        ended = _NUMBERED_FOLDER.fullmatch(path.parent.name)
+        folder = path.parent.with_name(f"{ended[1]}{{run}}") if ended else path.parent
+        found[str(folder / path.name)].append(name)
     return found
 
 
@@ -169,7 +191,8 @@ def by_template(names: Iterable[str], noun: str, *, file: bool) -> tuple[Form, .
     """
     names = sorted(names)
     found, several = alike(names), list[str]()
-    for found in (alike(names), by_folder(names, file=file)):
+    ways = [alike(names), *([by_number_of_folder(names)] if file else ())]
+    for found in (*ways, by_folder(names, file=file)):
         several = [
             template for template, each in found.items() if len(each) > 1 and "{" in template
         ]
@@ -310,6 +333,10 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
     split = [re.split(r"[ _-]", re.sub(r"[ _-][A-Za-z]$", "", each[1])) for each in found]
     names = ["_".join(split[0][place:]) for place in range(len(split[0]))]
     name = next((each for each in names if role_of(each) in NO_ARM), "")
+    if all(re.search(r"[_-]s$", each[1]) for each in found) and (
+        not name or role_of(name) == "task"
+    ):
+        return ""  # of `ppo_hopper_s0` it is the seed
     ends = all(re.fullmatch(r"(\.\w+|/.*)?", each.string[each.end() :]) for each in found)
     if name and (ends or role_of(name) != "task"):  # of Ray's PPO_env_00000_2026-01-01 it is none
         return name
@@ -317,6 +344,14 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
     word = min(last)
     known = role_of(word) is not None or word.casefold() in RUNS
     return "" if known or len(last) > 1 or not ends else word
+
+
+def numbered(run: FoundRun, number: str) -> FoundRun:
+    """The run whose path has the number of something else: of a fold, a task, a layer."""
+    if "run" not in run.fields:
+        return run
+    fields = {key: value for key, value in run.fields.items() if key != "run"}
+    return replace(run, fields={**fields, number: run.fields["run"]})
 
 
 def year_in_paths(runs: Sequence[FoundRun], hints: Hints) -> str:

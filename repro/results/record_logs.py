@@ -20,7 +20,7 @@ from repro.errors import printable
 from repro.files import leads_out, read_bytes
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
-from repro.results.log_runs import LARGEST, LOGS
+from repro.results.log_runs import LARGEST, LOGS, is_table
 from repro.results.run_values import FoundValue
 from repro.results.series import object_in
 from repro.schema.cells import float_of
@@ -49,7 +49,8 @@ LEAST_ALIKE = 4
 _SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
 _SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
 _UUID = re.compile(
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z])[0-9a-f]{6,}(?![a-z])|\d+"
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z])[0-9a-f]{6,}(?![a-z])"
+    r"|(?<![a-z0-9])(?=[a-f]*\d)[0-9a-f]{5}(?![a-z0-9])|\d+"
 )
 _TOKEN = re.compile(r"[^\s,;|)}\]\"'<]+(?:,\d+)?%?")
 _SOURCE_ENDS = re.compile(r"^={40,}[ \t]*\r?$", re.MULTILINE)
@@ -112,6 +113,7 @@ def is_record(path: Path) -> bool:
     if not path.is_dir():
         return False
     logs = _logs(path) or [each for below in _below(path).values() for each in below]
+    logs = [each for each in logs if not is_table(each)]
     others = [each for each in path.glob("*") if each.suffix.lower() in (".json", ".csv", ".jsonl")]
     return len(logs) > len(others)
 
@@ -147,9 +149,12 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     at = next((f", {end.at}" for end in there.values()), "")
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
     lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
-    lines += _programs([log for log in logs if log.name in found])
+    doubt = _programs([log for log in logs if log.name in found])
+    lines += filter(None, [doubt])
     lines += _submitted(path, measure, [end.value for end in there.values()])
-    return FoundResults(path, {name: values}, measure, said=lines)
+    return FoundResults(
+        path, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
+    )
 
 
 def _value(seed: int, end: Stand | str | None) -> FoundValue:
@@ -371,14 +376,15 @@ def _seeds(path: Path, names: Sequence[str]) -> list[int]:
     return said
 
 
-def _programs(logs: Sequence[Log]) -> Iterator[str]:
-    """What is said where the logs hold the sources of several programs."""
+def _programs(logs: Sequence[Log]) -> str:
+    """What is said where the logs hold the sources of several programs; else empty."""
     sources = Counter(log.source for log in logs if log.source)
     if len(sources) > 1:
         counts = " + ".join(str(count) for _, count in sources.most_common()[:SHOWN])
         more = "" if len(sources) <= SHOWN else " ..."
         said = f"{len(sources)} different sources ({counts}{more} logs)"
-        yield f"not one program: the logs hold {said}"
+        return f"not one program: the logs hold {said}"
+    return ""
 
 
 def _submitted(path: Path, measure: str, values: Sequence[float]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -38,6 +38,7 @@ from repro.results.series import (
     Record,
     Row,
     TextForm,
+    form_of,
     numbers_in,
     records_in,
     series_of,
@@ -71,6 +72,8 @@ class Files(Stepped):
     ``columns`` is what the columns of a CSV are named that hold a run each, such as
     `{arm}-{seed} - error`: its numbers are called `value`, and the first column is its step.
     """
+
+    item: ClassVar[str] = "instance_id"
 
     from_: Literal["files"] = Field(alias="from")
     path: PathPattern
@@ -148,7 +151,7 @@ class Files(Stepped):
         if self.pattern is not None:
             yield RunInFile("", {}, _rows_with(self.pattern, text, path))
             return
-        form = FORMS.get(path.suffix.lower())
+        form = form_of(path.name, text)
         if form is None:
             raise DataError(
                 f"{path}: of a form that is not known\n  expected: {', '.join(FORMS)}\n"

@@ -93,6 +93,7 @@ _WHOLE = re.compile(r"0*([0-9]{1,15})(\.0+)?")
 _NUMBERED_WORD = re.compile(r"[^\W\d]+[\s=#:-]*0*(\d{1,15})")
 _SEED_WORD = r"(?:(?:random|rng)?[ _-]?seed|run|replicate|repeat|rep)[\s_=#:.-]*0*(\d{1,15})"
 _SAID = re.compile(rf"(?i){_SEED_WORD}")
+_SAID_FOLD = re.compile(r"(?i)(?:cv[\s_-]?)?(?:fold|split)[\s_=#:.-]*0*(\d{1,15})")
 _LABELLED = re.compile(rf"(?i)[\s_\-.,;:/|(\[]{_SEED_WORD}[\s)\]]*$")
 
 Cells: TypeAlias = Mapping[str, Counter[str]]
@@ -132,6 +133,11 @@ def role_of(name: str) -> Role | None:
     return "measure" if last_word(word) in NAMES["measure"] else None
 
 
+def counts_steps(name: str) -> bool:
+    """Whether a field says how far a run went: `step`, `epochs`."""
+    return "step" in (role_of(name), role_of(name.strip().removesuffix("s")))
+
+
 def last_word(name: str) -> str:
     """The last word of a name: `error` of `test/error`."""
     return re.split(r"[^a-z0-9]+", name.casefold())[-1]
@@ -162,6 +168,17 @@ def said_seed(cell: Any) -> int | None:
     """The number of a cell that says itself that it is a seed: `seed_0`, `run 3`."""
     found = _SAID.fullmatch(str(cell).strip())
     return int(found[1]) if found else None
+
+
+def said_fold(cell: Any) -> int | None:
+    """The number of a cell that says itself that it is a fold: `fold_0`, `split 3`."""
+    found = _SAID_FOLD.fullmatch(str(cell).strip())
+    return int(found[1]) if found else None
+
+
+def is_k_fold(name: str) -> bool:
+    """Whether a field of folds may be one of cross-validation, and is none of resamples."""
+    return plain(name) not in ("bootstrap", "partition")
 
 
 def seed_number(cell: Any) -> int | None:

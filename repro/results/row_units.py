@@ -12,20 +12,24 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repro.errors import ClaimError
-from repro.results.forms import FoundRun, RunEnd, named, refused
+from repro.errors import ClaimError, printable
+from repro.results.forms import Form, FoundRun, OneEachError, RunEnd, named, refused
 from repro.results.path_names import EPISODES
+from repro.results.readings import short, time_of
 from repro.results.roles import (
     PART,
     PHASES,
     UNCOMPARED,
     Cells,
     cells_by_arm,
+    counts_steps,
     is_index,
+    is_k_fold,
     is_regular,
     last_word,
     recurs,
     role_of,
+    said_fold,
     said_seed,
     seed_number,
     surest,
@@ -33,13 +37,13 @@ from repro.results.roles import (
     whole,
 )
 from repro.results.run_fields import MOST_ARMS, Hints, number_like, task_of
+from repro.schema.numbers import number_of
 
 WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
 WHAT: Mapping[str, str] = {
     "item": "episodes, trials and questions are parts of what was run",
-    "fold": "folds share their training data and are not independent runs; a claim counts them as "
-    "such by `folds` in a paired `difference`",
+    "fold": "folds share their training data and are not independent runs",
 }
 """Why rows of such a role are not counted."""
 
@@ -82,6 +86,24 @@ class Rows:
         return len(set(places)) == len(places)
 
 
+@dataclass(slots=True)
+class Sheet:
+    """Rows with their arms: what is said of their form, and the fields that say something.
+
+    ``where`` is the field of the arm, ``ended`` are those that say how runs ended. ``read`` are the
+    forms by which a claim can read them; none where it cannot. ``cells``: a row is one of a table.
+    """
+
+    words: list[str]
+    rows: Rows
+    told: set[str]
+    where: str = ""
+    ended: Sequence[str] = ()
+    read: Sequence[Form] = ()
+    cells: bool = True
+    numbered: bool = False
+
+
 def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
     """ClaimError where no seed is named, and a field says that rows may be anything but runs.
 
@@ -112,30 +134,12 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
         )
     if rows.task:
         return f"--unit {rows.task} averages them in each {rows.task}, and these are compared"
-    return (
-        "--unit FIELD names the field of the run, over which they are averaged; "
-        f"{_as_seed(key, values)} says that each is a run"
-    )
-
-
-def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
-    """The hints, in which a unit that is a task is the task, too: its folds are averaged.
-
-    ClaimError where folds of several data sets are named as runs: fold 1 of each is not a run.
-    """
-    if hints.unit and not hints.task_field and role_of(hints.unit) == "task":
-        return replace(hints, task_field=hints.unit)
-    folds = next((each for each in (hints.unit, hints.seed) if role_of(each) == "fold"), "")
-    tasks = [
-        key
-        for key in dict.fromkeys(key for run in runs for key in run.fields)
-        if role_of(key) == "task" and len({str(run.fields.get(key)) for run in runs}) > 1
-    ]
-    if folds and tasks and not (hints.task or hints.task_field):
-        mistake = f"the rows are of several data sets, by '{tasks[0]}', each with folds"
-        advice = f"--unit {tasks[0]} averages the folds of each; or name one, as in --task NAME"
-        raise refused(path, mistake, "one number for each data set", advice)
-    return hints
+    unit = "--unit FIELD names the field of the run, over which they are averaged"
+    if role_of(key) != "fold" or not is_k_fold(key):
+        return unit
+    if any(seed_number(value) is None for value in values):
+        return f"write a number for each fold into '{key}', the same in every arm; or {unit}"
+    return f"--unit {key} averages the rows of each fold, and folds are compared as such; or {unit}"
 
 
 def _as_seed(key: str, values: Collection[str]) -> str:
@@ -169,6 +173,9 @@ def _recurring(rows: Rows, key: str) -> ClaimError:
     ways = f"say what it is: --task-field {key}, {each}, or --unit FIELD for "
     ways += "the field of the run whose evaluations these are; or leave that "
     ways += "column out if every row is a run"
+    if key == "folder":
+        ways = "--unit folder if each folder is a run, whose rows are averaged; or --task-field "
+        ways += "folder if each is a task"
     return refused(rows.path, mistake, "runs that differ by their seed alone", ways)
 
 
@@ -210,6 +217,44 @@ def step_field(rows: Rows, told: Collection[str]) -> str:
         return ""
     steps = [key for key in rows.keys(told) if role_of(key) == "step"]
     return next((key for key in steps if number_like(rows.runs, key) and rows.told_apart(key)), "")
+
+
+def unlike_steps(rows: Rows, told: Collection[str]) -> dict[str, str]:
+    """What is said of the arms whose runs of one task end at different steps, by arm."""
+    doubts = {}
+    for key in rows.keys(told):
+        if not counts_steps(key) or not number_like(rows.runs, key):
+            continue
+        ends: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for arm, run in zip(rows.arms, rows.runs, strict=True):
+            ends[arm, task_of(run, rows.task)][str(run.fields[key]).strip()] += 1
+        for (arm, _), counts in ends.items():
+            if len(counts) > 1 and arm not in doubts:
+                said = [f"{step} in {number_of(count, 'run')}" for step, count in counts.items()]
+                doubts[arm] = (
+                    f"'{printable(arm[:100])}' is not one program, unless that stops by a rule: "
+                    f"its runs end at different '{key}', {named(said)}"
+                )
+    return doubts
+
+
+def field_of_step(path: Path, runs: Sequence[FoundRun], step: int) -> tuple[str, str]:
+    """The field that counts steps, and how the step that is asked for is written there.
+
+    ClaimError without one such field, or without the step in it.
+    """
+    every = dict.fromkeys(key for run in runs for key in run.fields)
+    keys = [key for key in every if counts_steps(key) and number_like(runs, key)]
+    if len(keys) != 1:
+        mistake = f"--step: {named(keys) or 'no field'} counts the steps of all rows"
+        mistake = f"--step: several fields count steps, {named(keys)}" if keys else mistake
+        advice = "leave out --step: of a series the last value counts"
+        raise refused(path, mistake, "one field such as step or epoch", advice)
+    values = {float(run.fields[keys[0]]): str(run.fields[keys[0]]) for run in runs}
+    if step in values:
+        return keys[0], values[step]
+    mistake, advice = f"no row has '{keys[0]}' {step}", "name a step that is there"
+    raise refused(path, mistake, named([*values.values()]), advice)
 
 
 def in_series(rows: Rows, step: str) -> Rows:
@@ -287,11 +332,11 @@ ARM = "column"
 
 def runs_of_rows(
     path: Path, runs: Sequence[FoundRun], hints: Hints
-) -> tuple[list[FoundRun], str, list[str]] | None:
-    """The runs of a table with a row per arm, the field of the arm, and the columns of its seeds.
+) -> tuple[list[FoundRun], str, str, list[str]] | None:
+    """The runs of a table with a row per arm, the field of the arm, and what its columns are.
 
-    None where no field names an arm in each row. ClaimError where the columns are data sets or
-    numbers, of which each arm has one value.
+    These are of a seed each, or of a fold. None where no field names an arm in each row. ClaimError
+    where the columns are data sets or numbers, of which each arm has one value.
     """
     columns = _numbers(runs)
     fields = [key for key in runs[0].fields if key not in columns]
@@ -300,16 +345,20 @@ def runs_of_rows(
     mine = [name for name in columns if name not in hints.fields]
     if not key or not mine:
         return None
-    if len(mine) > 1 and all(said_seed(name) is not None for name in mine):
-        return [_value(run, name, key, said_seed(name)) for run in runs for name in mine], key, mine
+    for what, said in (("seed", said_seed), ("fold", said_fold)):
+        if len(mine) > 1 and all(said(name) is not None for name in mine):
+            refuse_gap(path, runs, [name for name in runs[0].fields if said(name) is not None])
+            values = [_value(run, name, key, {what: said(name)}) for run in runs for name in mine]
+            return values, key, what, mine
     if len(mine) == 1 or any(role_of(name) is not None for name in mine):
         mistake = f"a row per arm, by '{key}', with one value each of {named(mine)}"
         advice = "give the results of every run: a row for each, with its seed"
-        raise refused(path, mistake, "several runs of each arm", advice)
+        raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
     mistake = f"one value for each arm, by '{key}', and each of {len(mine)} columns, {named(mine)}"
     mistake += ": if these are data sets, there is no test of one value per data set here yet"
     advice = "give several runs of each, a row per run: arm,task,seed,value; columns of runs are "
-    raise refused(path, mistake, "several runs of each arm", f"{advice}called seed_0, seed_1 ...")
+    advice += "called seed_0, seed_1 ..."
+    raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
 
 
 def _names_each(runs: Sequence[FoundRun], key: str) -> bool:
@@ -321,9 +370,9 @@ def _names_each(runs: Sequence[FoundRun], key: str) -> bool:
     return texts and 2 <= len(cells) <= MOST_ARMS and len(set(cells)) == len(cells)
 
 
-def _value(run: FoundRun, name: str, key: str, seed: int | None) -> FoundRun:
+def _value(run: FoundRun, name: str, key: str, number: Mapping[str, int | None]) -> FoundRun:
     """One value of a row, as a run."""
-    fields = {key: run.fields[key], "seed": seed}
+    fields = {key: run.fields[key], **number}
     return replace(run, place=f"{run.place}, column '{name}'", fields=fields, rows=_row(run, name))
 
 
@@ -336,6 +385,21 @@ def _numbers(runs: Sequence[FoundRun]) -> list[str]:
     if any(len(run.rows) != 1 for run in runs):
         return []
     return [name for name in runs[0].rows[0] if all(name in run.rows[0] for run in runs)]
+
+
+def refuse_gap(path: Path, runs: Sequence[FoundRun], columns: Sequence[str]) -> None:
+    """ClaimError for the first cell without a number, where columns are runs or arms."""
+    for run in runs:
+        for name in columns:
+            if all(name not in row for row in run.rows):
+                cell = str(run.fields.get(name, "")).strip()
+                there = f"'{short(cell)}' is not a number" if cell else "the cell is empty"
+                expected = f"a number in each of {named(columns)}, if these are what is compared"
+                advice = "write the number there, or leave that row out"
+                if not any(role_of(key) == "task" for key in run.fields):
+                    advice += "; of a run that diverged, write a row per value: arm,seed,value, "
+                    advice += "with `diverged` as its value"
+                raise refused(path, f"{run.place}, column '{name}': {there}", expected, advice)
 
 
 def runs_of_columns(
@@ -358,7 +422,9 @@ def runs_of_columns(
         return [], columns
     if len(every) < len({name for run in runs for row in run.rows for name in row}):
         return [], columns  # a cell is empty
-    if series := _of_one_run(columns):
+    if (series := _of_one_run(columns)) and _named_runs(runs):
+        return [], columns
+    if series:
         mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
         advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
         raise refused(path, mistake, "the results of several runs", advice)
@@ -390,6 +456,17 @@ def _by_column(runs: Sequence[FoundRun], columns: Sequence[str]) -> Iterator[Fou
             fields = {key: value for key, value in run.fields.items() if key not in columns}
             place = f"{run.place}, column '{name}'"
             yield replace(run, place=place, fields={**fields, ARM: name}, rows=_row(run, name))
+
+
+def _named_runs(runs: Sequence[FoundRun]) -> bool:
+    """Whether a text is another in each row, and so names its run."""
+    for key in runs[0].fields:
+        cells = [run.fields.get(key) for run in runs]
+        texts = all(isinstance(cell, str) and cell and whole(cell) is None for cell in cells)
+        able = role_of(key) in (None, "seed") and not any(time_of(str(cell)) for cell in cells)
+        if texts and able and len({*cells}) == len(cells):
+            return True
+    return False
 
 
 def _of_one_run(columns: Sequence[str]) -> list[str]:

@@ -45,6 +45,7 @@ class Hints:
     one value of the field ``unit`` are of one run, and averaged. ``reader`` is what an import calls
     the only reader that is asked. ``alone``: results in which nothing tells arms apart are one arm.
     ``items`` is the field of the item that a row is about, ``clusters`` that of its group.
+    ``step`` is the one that counts in a table whose rows are of steps.
     """
 
     arm: str = ""
@@ -57,6 +58,7 @@ class Hints:
     alone: bool = False
     items: str = ""
     clusters: str = ""
+    step: int | None = None
 
     @property
     def fields(self) -> frozenset[str]:
@@ -195,6 +197,12 @@ def _splits(runs: Sequence[FoundRun], key: str) -> bool:
             return False
         counts[str(value)] += 1
     return 2 <= len(counts) <= MOST_ARMS and min(counts.values()) >= 2
+
+
+def repeated(runs: Sequence[FoundRun], where: str) -> bool:
+    """Whether some arm, by the field ``where``, has several rows."""
+    arms = [str(run.fields[where]) for run in runs if where in run.fields]
+    return len(set(arms)) < len(arms)
 
 
 def number_like(runs: Sequence[FoundRun], key: str) -> bool:

@@ -17,7 +17,7 @@ from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused, unfit
 from repro.results.readings import DIVERGED, short, value_of
 from repro.results.roles import UNCOMPARED, recurs, role_of, whole
-from repro.results.row_units import Rows
+from repro.results.row_units import Rows, refuse_gap
 from repro.results.run_fields import Hints, no_field, seed_of, task_of, text_in, with_cells
 from repro.results.series import chosen
 from repro.schema.cells import Percent, is_odd
@@ -25,6 +25,9 @@ from repro.schema.numbers import number_of
 
 TESTS = ("test", "eval", "valid", "val", "dev")
 """Of several numbers, the one whose name has the first of these words is the one meant."""
+
+_ERROR_OF = re.compile(r"(?i)(?<![a-z])(stderr|std_?err)(?![a-z])")
+"""A number whose name has such a word is the error of another, which nobody compares."""
 
 PARTS = UNCOMPARED | {"task", "arm"}
 _MINUS = "\N{MINUS SIGN}"
@@ -96,6 +99,7 @@ def measured(rows: Rows, taken: Collection[str], asked: str) -> list[str]:
     names = [name for name in every if name in shared and name not in taken]
     timed = [name for name in names if role_of(name) == "time"]
     names = [name for name in names if role_of(name) not in UNCOMPARED] or timed
+    names = [name for name in names if not _ERROR_OF.search(name)] or names
     varying = [name for name in names if any(len(found[name]) > 1 for found in by_arm.values())]
     arms = len(by_arm)
     apart = [
@@ -210,6 +214,13 @@ def refuse_percent(path: Path, values: Iterable[tuple[str, float | None]]) -> No
         raise refused(path, mistake, "one unit", "write all of them with it, or none")
 
 
+def _nearly_full(runs: Sequence[FoundRun], columns: Sequence[str]) -> list[str]:
+    """The columns with a number in most rows, which may each be an arm; none if fewer than two."""
+    counts = Counter(name for run in runs for row in run.rows for name in row)
+    able = [name for name in columns if role_of(name) not in PARTS and 2 * counts[name] > len(runs)]
+    return able if len(able) > 1 else []
+
+
 def no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
     """The error of results in which nothing tells the arms apart."""
     known = [*runs[0].fields]
@@ -218,6 +229,8 @@ def no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
         return no_field(path, hints.measure, columns, "number", "measure")
     refuse_odd(path, runs, hints.measure)
     refuse_printed(path, runs, hints.measure)
+    if not hints.measure and path.is_file():
+        refuse_gap(path, runs, _nearly_full(runs, columns))
     tasks = [key for key in known if role_of(key) == "task"]
     mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
     advice = "name it: --arm FIELD"

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -65,6 +65,19 @@ FORMS: Final[Mapping[str, TextForm]] = {
     ".ndjson": "jsonl",
 }
 """By the ending of a file."""
+
+
+def form_of(file: str, text: str) -> TextForm | None:
+    """The form of a text in a file of such a name; None where it is not known.
+
+    A `.txt` whose first two lines are names and numbers between tabs is a table.
+    """
+    ending = PurePosixPath(file).suffix.lower()
+    lines = text.removeprefix("\ufeff").split("\n", 2)
+    names, cells = lines[0].rstrip("\r").split("\t"), "".join(lines[1:2]).rstrip("\r").split("\t")
+    alike = len(names) == len(cells) > 1 and all(name.strip() for name in names)
+    table = alike and any(map(is_numeral, cells)) and not any(map(is_numeral, names))
+    return FORMS.get(ending) or ("csv" if table and ending == ".txt" else None)
 
 
 UNNAMED = "unnamed"

@@ -23,6 +23,7 @@ from repro.expectations.verdict_words import Validity
 from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
+from repro.results.folds import refuse_folds
 from repro.results.forms import refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
@@ -36,9 +37,6 @@ from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
 from repro.workflows.verify import Options, Verified, verify_claims
-
-LONGEST_REASON = 600
-"""Characters of a reason that a claim file may hold: doubts name arms, whose names may be long."""
 
 WHY = "the margin that was given when the results were there"
 WHY_LIMIT = "the limit that was given when the results were there"
@@ -143,8 +141,9 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
-    unit = "seeds per arm and task" if results.tasks else "seeds per arm"
-    notes = (*_doubts(results), *_notes(verified.documents, comparison.level))
+    unit = "folds per arm" if results.folds else "seeds per arm"
+    unit += " and task" if results.tasks else ""
+    notes = (*results.doubts.values(), *_notes(verified.documents, comparison.level))
     n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
     said = (*drafts.said, *n, *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
@@ -214,7 +213,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             comparison.by,
             comparison.why or WHY,
             baseline,
-            own="; ".join([WRITTEN_FROM_RESULTS, *_doubts(results)])[:LONGEST_REASON],
+            own=WRITTEN_FROM_RESULTS,
             head=head,
             out=comparison.out,
             ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
@@ -225,11 +224,6 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             within=_bad_side(comparison),
         ),
     )
-
-
-def _doubts(results: FoundResults) -> list[str]:
-    """What was read that speaks against the comparison itself: the claim and its report say it."""
-    return [line for line in results.said if "not one program" in line]
 
 
 def _read(comparison: CompareOptions) -> FoundResults:
@@ -255,7 +249,11 @@ def _read(comparison: CompareOptions) -> FoundResults:
     said = [
         f"{arm}: {line}" for arm, each in ((name, results), (base, other)) for line in each.said
     ]
-    return FoundResults(results.path, {name: runs, base: others}, results.measure, said=said)
+    doubts = {
+        arm: f"{arm}: {line}" for each in (results, other) for arm, line in each.doubts.items()
+    }
+    both = {name: runs, base: others}
+    return FoundResults(results.path, both, results.measure, said=said, doubts=doubts)
 
 
 def _one(comparison: CompareOptions, path: Path) -> FoundResults:
@@ -263,24 +261,25 @@ def _one(comparison: CompareOptions, path: Path) -> FoundResults:
         return read_items(path, comparison.out, comparison.hints)
     if comparison.level or comparison.against or comparison.within:
         return read_alone(path, comparison.out, comparison.hints, comparison.step)
-    if comparison.step is not None:
-        raise _no_record(path)
-    return read_results(path, comparison.out, comparison.hints)
+    return read_results(path, comparison.out, _of_table(path, comparison.hints, comparison.step))
 
 
 def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
     """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
     if hints == Hints(measure=hints.measure) and is_record(path):
         return read_record(path, RecordHints(hints.measure, step))
-    if step is not None:
-        raise _no_record(path)
-    return read_results(path, root, replace(hints, alone=True))
+    results = read_results(path, root, replace(_of_table(path, hints, step), alone=True))
+    refuse_folds(path, results.folds)
+    return results
 
 
-def _no_record(path: Path) -> ClaimError:
-    advice = "leave it out, or hold a folder of logs against a limit: --at-most, --at-least"
-    expected = "a folder of logs, and a limit"
-    return refused(path, "--step is for the logs of a record", expected, advice)
+def _of_table(path: Path, hints: Hints, step: int | None) -> Hints:
+    """The hints with the step that counts; ClaimError where that is not one of a table."""
+    if step is not None and not path.is_file():
+        advice = "leave it out, or hold a folder of logs against a limit: --at-most, --at-least"
+        expected = "a folder of logs and a limit, or a table"
+        raise refused(path, "--step is for the logs of a record", expected, advice)
+    return replace(hints, step=step)
 
 
 def _bad_side(comparison: CompareOptions) -> Literal["", "both", "higher", "lower"]:

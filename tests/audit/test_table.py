@@ -323,4 +323,5 @@ def test_rows_of_two_arms_need_no_id(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("mean_a,sd_a,n_a,mean_b,sd_b,n_b,p\n64.15,.17,10,64.3,.17,10,.064\n")
     (row,) = read_table(path)
+    assert row.p is not None
     assert (row.id, row.a.n, row.p.text) == ("row 2", 10, ".064")

@@ -99,3 +99,86 @@ def test_a_pattern_is_no_path() -> None:
     done = repro("compare", f"runs/*/*/{LEFT}", "--better", "higher")
     assert done.returncode == 2
     assert "to do: give the folder above, runs" in done.stderr
+
+
+GYM = {"ppo": 300.0, "sac": 420.0}
+
+
+def returns(arm: str, seed: int, end: float) -> float:
+    return round(GYM[arm] * end + random.Random(f"{arm}{seed}{end}").gauss(0, 9), 3)
+
+
+def table(arm: str, seed: int, between: str) -> str:
+    lines = [f"{k}{between}{returns(arm, seed, k / 4)}{between}{4000 * k}" for k in range(5)]
+    return "\n".join((between.join(("Epoch", "AverageEpRet", "TotalEnvInteracts")), *lines, ""))
+
+
+def spinning_up(env: str = "hopper") -> str:
+    """`ALGO_ENV/ALGO_ENV_sN`, with a table between tabs and the settings beside it."""
+    for arm in GYM:
+        for seed in (0, 10, 20, 30):
+            folder = Path("data", f"{arm}_{env}", f"{arm}_{env}_s{seed}")
+            folder.mkdir(parents=True)
+            (folder / "progress.txt").write_text(table(arm, seed, "\t"))
+            (folder / "config.json").write_text(json.dumps({"seed": seed, "env_name": env}))
+    return "data"
+
+
+def ray(settings: str = "params") -> str:
+    """Trials without `result.json`: a table, and the settings beside it."""
+    for arm in GYM:
+        for seed in range(4):
+            name = f"{arm}_Hopper-v4_0000{seed}_{seed}_seed={seed}_2026-01-0{seed + 1}_10-00-00"
+            folder = Path("ray", f"{arm}_Hopper", name)
+            folder.mkdir(parents=True)
+            (folder / "progress.csv").write_text(table(arm, seed, ","))
+            (folder / f"{settings}.json").write_text(json.dumps({"seed": seed, "lr": 0.1}))
+    return "ray"
+
+
+@pytest.mark.parametrize("form", ["spinning up", "a task in its name", "ray", "garage"])
+def test_a_table_of_progress_is_read_beside_the_settings_of_the_run(form: str) -> None:
+    """The seed stands in the name of the folder, and the last value of each run counts."""
+    results = {
+        "spinning up": spinning_up,
+        "a task in its name": lambda: spinning_up("ant-maze"),
+        "ray": ray,
+        "garage": lambda: ray("variant"),
+    }[form]()
+    seeds = (0, 10, 20, 30) if results == "data" else range(4)
+    options = ("--better", "higher", "--measure", "AverageEpRet", "--json")
+    done = repro("compare", results, *options)
+    assert "read: the last value of each run" in done.stderr, done.stderr
+    (arms,) = (json.loads(done.stdout)["arms"],)
+    found = {arm["id"][:3]: sorted(each["values"]["averageepret"] for each in arm["replicates"])
+             for arm in arms}  # fmt: skip
+    assert found == {arm: sorted(returns(arm, seed, 1.0) for seed in seeds) for arm in GYM}
+    claims = [claim.id for claim in load_claims([Path()])]
+    assert repro("verify", *(str(file) for file in Path().glob("*.claim.yaml"))).returncode == 0
+    assert len(claims) == 1
+
+
+def test_one_table_between_tabs_may_be_called_txt() -> None:
+    rows = [f"{arm}\t{seed}\t{returns(arm, seed, 1)}" for arm in GYM for seed in range(4)]
+    Path("runs.txt").write_text("\n".join(("method\tseed\treturn", *rows)))
+    done = repro("compare", "runs.txt", "--better", "higher")
+    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    Path("log.txt").write_text("step\tof a log\nno table: 3\n")
+    assert "this log is one run" in repro("compare", "log.txt", "--better", "higher").stderr
+
+
+def test_the_folder_of_a_run_ends_with_its_number_where_files_are_of_episodes() -> None:
+    """`ppo/Hopper-v4_1/0.monitor.csv` of SB3's zoo: runs, and their episodes are averaged."""
+    for arm in GYM:
+        for seed in range(1, 5):
+            folder = Path("zoo", arm, f"Hopper-v4_{seed}")
+            folder.mkdir(parents=True)
+            rows = (f"{returns(arm, seed, k)},200,{k}" for k in (1, 1.01, 1.02))
+            text = "\n".join(('#{"t_start": 1.5}', "r,l,t", *rows))
+            (folder / "0.monitor.csv").write_text(text)
+    args = ("compare", "zoo", "--better", "higher", "--measure", "r")
+    done = repro(*args)
+    assert (done.returncode, "--unit run averages the rows of each run" in done.stderr) == (2, True)
+    assert "task" not in done.stderr
+    done = repro(*args, "--unit", "run")
+    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr

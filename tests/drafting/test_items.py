@@ -101,6 +101,7 @@ def test_the_folder_of_lm_eval_as_it_lies_there() -> None:
             Path("out", name, "results_2026-01-01T00-00-00.0.json").write_text(text)
         done = repro("compare", "out", *args)
         assert (done.returncode, "several tasks: boolq, copa" in done.stderr) == (2, True)
+        assert "--clusters" not in done.stderr  # two clusters decide nothing
         done = repro("compare", "out", *args, "--task", "boolq", "--out", f"one{results}")
         assert "on 60 items, for these two trained models" in done.stdout, done.stderr
         done = repro("compare", "out", *args, "--clusters", "task", "--out", f"all{results}")
@@ -291,12 +292,12 @@ def test_trials_of_one_model_are_averaged_per_item() -> None:
     Path("tau.csv").write_text("\n".join(["agent,task_id,trial,reward", *lines]))
     args = ("compare", "tau.csv", "--better", "higher", "--baseline", "old", "--items", "task_id")
     done = repro(*args)
-    means = [
+    new, old = (
         [fmean(row[3] for row in rows if row[:2] == (arm, task)) for task in range(30)]
         for arm in ("new", "old")
-    ]
+    )
     (found,) = read_document(Path("reports/new_vs_old/declared/report.json")).results
-    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue, rel=1e-9), done.stderr
+    assert found.p == pytest.approx(stats.ttest_rel(new, old).pvalue, rel=1e-9), done.stderr
     assert "the mean of 4 trials per item" in done.stdout
     assert "on 30 items, for these two trained models" in done.stdout
     assert "against no difference" not in done.stdout
@@ -319,3 +320,52 @@ def test_items_that_do_not_fit_are_refused() -> None:
     Path("answers.csv").write_text("\n".join([*text[:-1], "small,q60,p12,"]))
     done = repro("compare", "answers.csv", *args, "--items", "doc_id")
     assert (done.returncode, "to do: complete the row" in done.stderr) == (2, True)
+
+
+def test_tasks_that_are_enough_for_clusters_are_offered_as_such() -> None:
+    names = ("large", "small")
+    for task in ("a", "b", "c", "d", "e"):
+        samples(*names, task)
+    args = ("compare", "out", "--better", "higher", "--baseline", "small", "--items", "doc_id")
+    done = repro(*args)
+    assert (done.returncode, "--clusters task" in done.stderr) == (2, True)
+    assert "large_vs_small: VALID" in repro(*args, "--clusters", "task").stdout
+
+
+def test_two_filters_of_a_task_are_the_same_items_twice() -> None:
+    """They are no clusters: one of them is chosen, as the message says."""
+    for file in Path(samples(task="gsm8k")).rglob("*.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        twice = [{**line, "filter": way} for way in ("strict", "flexible") for line in lines]
+        file.write_text("\n".join(map(json.dumps, twice)))
+    args = ("compare", "out", "--better", "higher", "--baseline", "small", "--items", "doc_id")
+    for more in ((), ("--clusters", "task")):
+        done = repro(*args, *more)
+        assert (done.returncode, "there several times" in done.stderr) == (2, True)
+        assert "to do: name one, as in --task gsm8k,strict\n" in done.stderr
+    done = repro(*args, "--task", "gsm8k,strict")
+    assert "on 60 items, for these two trained models" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("form", ["inspect", "lm_eval", "helm"])
+def test_one_run_of_each_model_is_told_to_be_compared_by_its_items(form: str) -> None:
+    """Their means say nothing of chance; the samples lie beside them, and the option works."""
+    if form == "inspect":
+        results, item = inspect_jsons(), "id"
+        for file in Path(results).glob("*.json"):
+            metrics = {"accuracy": {"value": 0.5 + len(file.name) / 99}, "stderr": {"value": 0.01}}
+            scores = [{"name": "match", "metrics": metrics}]
+            log = json.loads(file.read_text()) | {"results": {"scores": scores}}
+            file.write_text(json.dumps(log))
+    elif form == "helm":
+        results, item = helm(), "instance_id"
+    else:
+        results, item = samples(), "doc_id"
+        for name in ("large", "small"):
+            numbers = {"boolq": {"acc,none": 0.5 + len(name) / 99, "acc_stderr,none": 0.01}}
+            text = json.dumps({"results": numbers, "model_name": name})
+            Path("out", name, "results_2026-01-01T00-00-00.0.json").write_text(text)
+    done = repro("compare", results, "--better", "higher")
+    assert (done.returncode, f"--items {item}; or" in done.stderr) == (2, True), done.stderr
+    done = repro("compare", results, "--better", "higher", "--items", item)
+    assert "for these two trained models" in done.stdout, done.stderr

@@ -89,8 +89,8 @@ FORMS = (long, wide, json_list, json_lines, folders)
 
 ONE_EACH = "one value per arm and task"
 REFUSED: Mapping[str, tuple[Mapping[str, Sequence[Any]], str]] = {
-    "folds": ({"fold": range(5)}, "folds share their training data"),
-    "splits": ({"cv_split": range(5)}, "folds share their training data"),
+    "folds": ({"fold": ["a b", "c d", "e f"]}, "folds share their training data"),
+    "resamples": ({"bootstrap": range(5)}, "folds share their training data"),
     "episodes": ({"episode": range(6)}, "episodes, trials and questions are parts"),
     "items": ({"doc_id": range(6)}, "episodes, trials and questions are parts"),
     "trials": ({"trial": range(6)}, "episodes, trials and questions are parts"),
@@ -152,8 +152,9 @@ def test_the_header_of_an_index_changes_no_verdict(first: int) -> None:
         assert "read: a column per arm: base, ours\n" in done.stdout
         found[header] = judged().results[0].p
     assert {header for header, p in found.items() if p is None} == {
-        *("fold", "trial", "cv_split", "x", "epoch", "round", "id")
+        *("trial", "x", "epoch", "round", "id")
     }
+    assert found.pop("fold") == found.pop("cv_split")  # corrected for what they share
     assert len(set(found.values())) == 2
 
 
@@ -447,7 +448,7 @@ def test_texts_in_a_column_without_a_name_are_not_lost() -> None:
 
 def test_texts_that_cannot_be_seeds_are_not_offered_as_such() -> None:
     said = refusal(compared(long(records({"fold": ["ask", "tell", "sum", "prove"]}))))
-    assert "a column `seed` with a number for each row says that each is a run" in said
+    assert "write a number for each fold into 'fold'" in said
     assert "--seed fold" not in said
 
 

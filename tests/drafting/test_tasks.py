@@ -190,3 +190,49 @@ def test_few_data_sets_are_compared_by_t() -> None:
     assert "new_vs_base: VALID, INCONCLUSIVE" in done.stdout, done.stderr
     (claim,) = load_claims(Path("new_vs_base.claim.yaml"))
     assert claim.expectations[0].test == "t"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("cell", ["", "-", "NA"])
+def test_a_data_set_that_one_method_lacks_is_told_with_its_cell(cell: str) -> None:
+    """And leaving it out of every arm, as the message says, works."""
+    file = Path(data_sets("svm", "forest", "plain", wide=True))
+    lines = file.read_text().splitlines()
+    whole = lines[3].rsplit(",", 1)
+    lines[3] = f"{whole[0]},{cell}"
+    file.write_text("\n".join(lines))
+    done = compared(str(file))
+    said = "row 3, column 'plain': " + (
+        f"'{cell}' is not a number" if cell else "the cell is empty"
+    )
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert "leave that row out\n" in done.stderr
+    file.write_text("\n".join(line for place, line in enumerate(lines) if place != 3))
+    assert "forest_vs_plain: VALID" in compared(str(file)).stdout
+
+
+def test_a_data_set_without_a_row_of_one_method_is_told_with_a_way_that_works() -> None:
+    """`--task` is none: it would leave one run of each arm."""
+    file = Path(data_sets("svm", "forest", "plain", wide=False))
+    lines = file.read_text().splitlines()
+    lost = next(line for line in lines if "plain" in line and "d4" in line)
+    file.write_text("\n".join(line for line in lines if line != lost))
+    done = compared(str(file))
+    assert (done.returncode, "leave d4 out of every arm" in done.stderr) == (2, True), done.stderr
+    assert "--task" not in done.stderr
+    file.write_text("\n".join(line for line in lines if "d4" not in line))
+    assert "forest_vs_plain: VALID" in compared(str(file)).stdout
+    for option in (("--by", "0.01"), ("--at-least", "0.5")):
+        done = compared(str(file), *option)
+        assert (done.returncode, "--task" in done.stderr) == (2, False), done.stderr
+
+
+@pytest.mark.parametrize("noun", ["seed", "fold"])
+def test_a_column_of_runs_with_an_empty_cell_is_not_left_out(noun: str) -> None:
+    head = ["method", *(f"{noun}_{k}" for k in range(5))]
+    rows = [[arm, *(str(0.7 + k / 99 + (arm == "ours") / 9) for k in range(5))]
+            for arm in ("base", "ours")]  # fmt: skip
+    rows[1][3] = ""
+    Path("results.csv").write_text("\n".join(map(",".join, (head, *rows))))
+    done = compared("results.csv")
+    said = f"row 2, column '{noun}_2': the cell is empty"
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr

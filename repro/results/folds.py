@@ -1,0 +1,120 @@
+"""Folds of cross-validation: averaged in each of several data sets, and pairs of one.
+
+Folds share their training data. So those of one data set are compared by the corrected resampled
+t-test, which a claim asks for by `folds`, and never as if they were independent runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from repro.results.forms import FoundRun, named, refused
+from repro.results.roles import PHASES, is_k_fold, plain, role_of, seed_number
+from repro.results.row_units import Rows, step_field
+from repro.results.run_fields import Hints
+from repro.schema.numbers import number_of
+
+REPEATS = ("repeat", "repetition", "rep")
+"""Fields that count how often a cross-validation was repeated."""
+
+
+def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
+    """The hints, in which a unit that is a task is the task, too: its folds are averaged.
+
+    ClaimError where folds of several data sets are named as runs: fold 1 of each is not a run.
+    """
+    if hints.unit and not hints.task_field and role_of(hints.unit) == "task":
+        return replace(hints, task_field=hints.unit)
+    folds = next((each for each in (hints.unit, hints.seed) if role_of(each) == "fold"), "")
+    if folds and not is_k_fold(folds):
+        mistake = f"the parts that '{folds}' tells apart are drawn from one data set, and no runs"
+        advice = "give runs with other seeds; or call the field `fold`, if that is what they are"
+        raise refused(path, mistake, "runs that differ by their seed", advice)
+    tasks = [
+        key
+        for key in dict.fromkeys(key for run in runs for key in run.fields)
+        if key == hints.task_field or (role_of(key) == "task" and not hints.task_field)
+        if len({str(run.fields.get(key)) for run in runs}) > 1
+    ]
+    if folds and tasks and not hints.task:
+        mistake = f"the rows are of several data sets, by '{tasks[0]}', each with folds"
+        advice = f"--unit {tasks[0]} averages the folds of each; or name one, as in --task NAME"
+        raise refused(path, mistake, "one number for each data set", advice)
+    return hints
+
+
+def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> Rows:
+    """The rows whose seed is their fold, where nothing else tells the rows of an arm apart.
+
+    In a repeated cross-validation it is the number of each fold among all.
+    """
+    if rows.task or hints.unit or not (not rows.seed or plain(rows.seed) in REPEATS):
+        return rows
+    for key in rows.keys(told):
+        if role_of(key) != "fold" or not is_k_fold(key):
+            continue
+        cells = [str(run.fields.get(key, "")).strip() for run in rows.runs]
+        phases = {cell.casefold() for cell in cells} <= PHASES
+        if phases or any(seed_number(cell) is None for cell in cells):
+            continue
+        if rows.seed:
+            return _repeated(rows, key)
+        paired = replace(rows, seed=key)
+        if paired.told_apart() or step_field(paired, told):
+            return paired
+    return rows
+
+
+def _repeated(rows: Rows, key: str) -> Rows:
+    """The rows, with a number for each fold of each repeat, where that tells them apart."""
+    places = [(run.fields.get(rows.seed), seed_number(run.fields.get(key))) for run in rows.runs]
+    numbers = {place: number for number, place in enumerate(dict.fromkeys(places))}
+    runs = [
+        replace(run, fields={**run.fields, key: numbers[place]})
+        for run, place in zip(rows.runs, places, strict=True)
+    ]
+    numbered = replace(rows, runs=runs, seed=key)
+    return numbered if numbered.told_apart() and not rows.told_apart() else rows
+
+
+def folds_of(before: Rows, rows: Rows) -> int:
+    """How many folds a data set was cut into; 0 where rows are runs.
+
+    ``before`` are the rows that were found. ClaimError for folds that some arms have, and not all.
+    """
+    if role_of(rows.seed) != "fold" or rows.task:
+        return 0
+    by_arm = {
+        arm: {seed_number(cell) for cell in cells} for arm, cells in rows.cells(rows.seed).items()
+    }
+    every = set.union(*by_arm.values()) if by_arm else set()
+    for arm, mine in by_arm.items():
+        if missing := sorted(str(each) for each in every - mine):
+            mistake = f"arm '{arm}' has no row of {rows.seed} {named(missing)}"
+            advice = "add what is missing, or leave these folds out of every arm"
+            raise refused(rows.path, mistake, "the same folds in every arm", advice)
+    return len({seed_number(run.fields.get(rows.seed)) for run in before.runs})
+
+
+def of_folds(rows: Rows, folds: int) -> Sequence[str]:
+    """What is said of folds, and of what is assumed of them."""
+    if not folds:
+        return ()
+    every = len({str(run.fields.get(rows.seed)) for run in rows.runs})
+    times = f", {every // folds} times" if every > folds else ""
+    pairs = f"{number_of(folds, 'fold')} of one data set{times}, by '{rows.seed}': pairs, compared "
+    pairs += "by the corrected resampled t-test, for they share training data"
+    assumed = f"assumed: {folds}-fold cross-validation, so that a test set is "
+    assumed += f"1/{max(folds - 1, 1)} of its training set; of splits that were drawn otherwise, "
+    return pairs, f"{assumed}correct `test_to_train` in the claim"
+
+
+def refuse_folds(path: Path, folds: int) -> None:
+    """ClaimError for folds where runs of one arm are asked for: only pairs have a correction."""
+    if folds:
+        mistake = f"these are {folds} folds of one data set, and not independent runs"
+        advice = "give runs with other seeds; or compare two methods fold by fold, in one table "
+        advice += "with the columns fold, method and the number"
+        raise refused(path, mistake, "runs that are independent of each other", advice)

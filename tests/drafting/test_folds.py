@@ -1,0 +1,173 @@
+"""Folds of one data set are pairs with training data in common, never independent runs."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from repro.report.write import read_document
+from tests.commands import repro
+
+FOLDS = 10
+
+
+def score(arm: str, fold: int, again: int = 0) -> float:
+    """Folds differ much, ours gains about 0.01 in each."""
+    draw = random.Random(1000 * again + 10 * fold + (arm == "ours"))
+    return round(0.7 + 0.01 * fold + 0.011 * (arm == "ours") + draw.gauss(0, 0.006), 4)
+
+
+def corrected(repeats: int = 1) -> float:
+    """The p of Nadeau and Bengio, two-sided."""
+    places = [(fold, again) for again in range(repeats) for fold in range(FOLDS)]
+    gains = [score("ours", *place) - score("base", *place) for place in places]
+    n, mean = len(gains), sum(gains) / len(gains)
+    variance = sum((gain - mean) ** 2 for gain in gains) / (n - 1)
+    t = mean / math.sqrt(variance * (1 / n + 1 / (FOLDS - 1)))
+    return float(2 * stats.t.sf(abs(t), n - 1))
+
+
+def long(field: str = "fold", repeats: int = 1) -> str:
+    lines = [f"{field},repeat,method,auc" if repeats > 1 else f"{field},method,auc"]
+    for arm in ("base", "ours"):
+        for again in range(repeats):
+            more = f"{again}," if repeats > 1 else ""
+            lines += (f"{k},{more}{arm},{score(arm, k, again)}" for k in range(FOLDS))
+    Path("cv.csv").write_text("\n".join(lines))
+    return "cv.csv"
+
+
+def wide() -> str:
+    rows = (f"{k},{score('base', k)},{score('ours', k)}" for k in range(FOLDS))
+    Path("cv.csv").write_text("\n".join(("cv_split,base,ours", *rows)))
+    return "cv.csv"
+
+
+def a_column_each() -> str:
+    rows = [[arm, *(str(score(arm, k)) for k in range(FOLDS))] for arm in ("base", "ours")]
+    head = ["method", *(f"fold_{k}" for k in range(FOLDS))]
+    Path("cv.csv").write_text("\n".join(map(",".join, (head, *rows))))
+    return "cv.csv"
+
+
+def files() -> str:
+    for arm in ("base", "ours"):
+        for k in range(FOLDS):
+            file = Path("out", arm, f"fold_{k}.json")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"auc": score(arm, k)}))
+    return "out"
+
+
+def compared(results: str, *options: str) -> Any:
+    return repro("compare", results, "--better", "higher", *options)
+
+
+def judged() -> Any:
+    (result,) = read_document(Path("reports/ours_vs_base/declared/report.json")).results
+    return result
+
+
+@pytest.mark.parametrize("form", [long, wide, a_column_each, files])
+def test_folds_are_compared_by_the_corrected_test(form: Callable[[], str]) -> None:
+    done = compared(form())
+    assert done.returncode == 0, done.stderr
+    assert judged().p == pytest.approx(corrected())
+    assert "read: 10 folds of one data set" in done.stdout
+    assert "read: assumed: 10-fold cross-validation" in done.stdout
+    assert "n, the folds per arm: base 10, ours 10" in done.stdout
+    claim = Path("ours_vs_base.claim.yaml").read_text(encoding="utf-8")
+    assert "folds: {test_to_train: 0.1111111111111111}" in claim
+    assert repro("verify", "ours_vs_base.claim.yaml").returncode == 0
+
+
+@pytest.mark.parametrize("options", [("--seed", "fold"), ("--unit", "fold"), ("--paired",)])
+def test_no_option_makes_folds_independent(options: tuple[str, ...]) -> None:
+    assert compared(long(), *options).returncode == 0
+    assert judged().p == pytest.approx(corrected())
+
+
+def test_repeats_of_a_cross_validation_count_by_its_folds() -> None:
+    """Ten times ten folds are a hundred pairs, of which each has a tenth as its test set."""
+    done = compared(long(repeats=3))
+    assert done.returncode == 0, done.stderr
+    assert judged().p == pytest.approx(corrected(repeats=3))
+    assert "10 folds of one data set, 3 times" in done.stdout
+
+
+def test_several_rows_of_a_fold_are_averaged_first() -> None:
+    lines = Path(long()).read_text().splitlines()
+    twice = [f"{line},{k}" for line in lines[1:] for k in ("x", "y")]
+    Path("cv.csv").write_text("\n".join((f"{lines[0]},run_on", *twice)))
+    done = compared("cv.csv", "--arm", "method")
+    assert (done.returncode, "--unit fold averages" in done.stderr) == (2, True)
+    done = compared("cv.csv", "--arm", "method", "--unit", "fold")
+    assert done.returncode == 0, done.stderr
+    assert judged().p == pytest.approx(corrected())
+
+
+def test_the_last_epoch_of_each_fold_counts() -> None:
+    lines = Path(long()).read_text().splitlines()
+    rows = [f"{line},2" for line in lines[1:]]
+    rows += [f"{line.rsplit(',', 1)[0]},0.1,1" for line in lines[1:]]
+    Path("cv.csv").write_text("\n".join((f"{lines[0]},epoch", *rows)))
+    done = compared("cv.csv")
+    assert "read: the last value of each run, by 'epoch'" in done.stdout, done.stderr
+    assert judged().p == pytest.approx(corrected())
+
+
+@pytest.mark.parametrize("options", [("--at-least", "0.6"), ("--within", "ref.csv")])
+def test_only_pairs_of_folds_have_a_test(options: tuple[str, ...]) -> None:
+    long()
+    Path("ref.csv").write_text(
+        "fold,auc\n" + "\n".join(f"{k},{score('base', k)}" for k in range(9))
+    )
+    Path("one.csv").write_text(
+        "fold,auc\n" + "\n".join(f"{k},{score('ours', k)}" for k in range(9))
+    )
+    done = compared("one.csv", *options)
+    assert (done.returncode, "and not independent runs" in done.stderr) == (2, True)
+
+
+def test_an_arm_without_a_fold_is_told() -> None:
+    lines = Path(long()).read_text().splitlines()
+    Path("cv.csv").write_text("\n".join(lines[:-1]))
+    done = compared("cv.csv")
+    assert (done.returncode, "arm 'ours' has no row of fold 9" in done.stderr) == (2, True)
+    Path("cv.csv").write_text("\n".join(line for line in lines[:-1] if not line.startswith("9,")))
+    assert compared("cv.csv").returncode == 0
+
+
+@pytest.mark.parametrize("options", [("--seed", "fold"), ("--unit", "fold")])
+def test_folds_of_data_sets_are_no_runs_by_any_option(options: tuple[str, ...]) -> None:
+    rows = [
+        f"d{d},{k},{arm},{score(arm, k, d)}"
+        for d in range(4) for k in range(5) for arm in ("base", "ours")
+    ]  # fmt: skip
+    Path("cv.csv").write_text("\n".join(("place,fold,method,auc", *rows)))
+    done = compared("cv.csv", "--arm", "method", "--task-field", "place", *options)
+    assert (done.returncode, "each with folds" in done.stderr) == (2, True)
+
+
+def test_resamples_are_no_folds() -> None:
+    """A bootstrap leaves out as much as chance has it: nothing here corrects for it."""
+    done = compared(long("bootstrap"))
+    assert (done.returncode, "bootstrap" in done.stderr) == (2, True)
+    done = compared("cv.csv", "--seed", "bootstrap")
+    assert (done.returncode, "call the field `fold`" in done.stderr) == (2, True)
+
+
+def test_folds_that_are_named_by_texts_get_numbers() -> None:
+    text = Path(long()).read_text()
+    for k in range(FOLDS):
+        text = text.replace(f"\n{k},", f"\n{chr(97 + k)}{chr(98 + k)},")
+    Path("cv.csv").write_text(text)
+    done = compared("cv.csv")
+    assert (done.returncode, "write a number for each fold into 'fold'" in done.stderr) == (2, True)
