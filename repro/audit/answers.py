@@ -43,6 +43,7 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
 """The numbers of runs that are tried where none is printed."""
 
 MAX_PAIRS = 1_000
+VALUES_NEEDED = ("wilcoxon", "mann_whitney", "permutation")
 WELCH = Variant("welch")
 Scenario: TypeAlias = tuple[Meaning, int | None]
 
@@ -219,6 +220,8 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
         return "cannot say", "one run in an arm says nothing of its scatter"
     if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
         return "cannot say", f"± is {Meaning('other').name}, and no standard deviation is printed"
+    if pair.tests.test in VALUES_NEEDED:
+        return "cannot say", "the test that the table names takes the value of every run"
     missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
     if missing:
         return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"

@@ -45,11 +45,14 @@ from repro.files import fatal
 from repro.schema.rows import MOST
 
 _ROLES: Mapping[str, re.Pattern[str]] = {
+    "unread": re.compile(r"(?:ci[ _]?)?(?:lower|upper)(?:[ _](?:ci|bound))?|variance|iqr|range"),
     "n": re.compile(r"#? ?(?:n|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"),
     "p": re.compile(r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\))?"),
     "sd": re.compile(r".*\b(?:s\.?d\.?|std\.?|st\.? ?dev\.?|stdev|standard deviation)\)?"),
-    "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err\.?|standard error)\)?"),
-    "ci95": re.compile(r".*(?:95 ?% ?ci|ci ?95|95 ?% confidence interval|±ci)\)?"),
+    "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err(?:or)?\.?|standard error)\)?"),
+    "ci95": re.compile(
+        r".*(?:[5-9][0-9] ?% ?ci|ci ?[5-9][0-9]|[5-9][0-9] ?% confidence interval|±ci)\)?"
+    ),
 }
 _MEANINGS: Mapping[str, Meaning] = {each: Meaning(each) for each in ("sd", "se", "ci95")}
 

@@ -405,6 +405,8 @@ class _Table(HTMLParser):
             self.text.append("**")
         elif tag == "br":
             self.text.append(" ")
+        elif tag == "sup":
+            self.text.append("<sup>")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th", "tr", "table"):
@@ -413,6 +415,8 @@ class _Table(HTMLParser):
                 self._fill()
         elif tag in ("b", "strong"):
             self.text.append("**")
+        elif tag == "sup":
+            self.text.append("</sup>")
 
     def handle_data(self, data: str) -> None:
         if self.open is not None:

@@ -64,6 +64,8 @@ def bare(text: str) -> tuple[str, bool, str]:
     if bold:
         text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
     text = re.sub(r"^(\*|_)(.+)\1$", r"\2", text)
+    if not text[:1].isdigit():  # the name of a row: 10<sup>3</sup> is not 103
+        text = re.sub(r"</?su[bp]>", "", text)
     text = _MARKS.sub("", text).replace(r"\*", "*")
     stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
     if not stars and (found := _AFTER.search(text)) is not None:

@@ -70,12 +70,12 @@ class ComparedPair:
     def comparison(self, meaning: Meaning, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
         a, b = (arm_of(value, n, meaning, rounding) for value in (self.a, self.b))
-        test, tails = self._named if self.p is not None else UNNAMED
+        test, tails = self.tests if self.p is not None else UNNAMED
         test = None if test in ("paired", "wilcoxon") and a.n != b.n else test
         return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA, test=test, tails=tails)
 
     @property
-    def _named(self) -> NamedTest:
+    def tests(self) -> NamedTest:
         """The test that the rows of both name, else that of the notes."""
         said = " ".join(dict.fromkeys(filter(None, (self.a.test, self.b.test))))
         return test_told(said) if said else self.named
@@ -168,6 +168,8 @@ def _settled(
 
     The user says too whether an interval is one of t or of z; its level is the table's.
     """
+    if told is not None and told.reading in ("ci95", "other") and of_value == Meaning("ci95"):
+        of_value = told
     said = of_value or told
     if said is not None and said.reading == "ci95" and given and given.startswith("ci95"):
         return replace(said, reading=given)

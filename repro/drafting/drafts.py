@@ -194,7 +194,7 @@ def _draft(
         paired=asked.paired,
         one_sided=asked.one_sided,
         within=asked.within,
-        items=_test_of_items(results, asked, pair),
+        items=_test_of_items(results, pair),
         folds=results.folds,
     )
 
@@ -343,13 +343,13 @@ def _seeds(results: FoundResults, labels: Sequence[str], asked: DraftOptions) ->
     return {"min": count, "plan": count, **more}
 
 
-def _test_of_items(results: FoundResults, asked: DraftOptions, pair: Sequence[str]) -> TestOfItems:
+def _test_of_items(results: FoundResults, pair: Sequence[str]) -> TestOfItems:
     """By the trained models themselves; with enough runs of each by any seeds."""
     if not results.items:
         return ""
     if min(len(results.runs[arm]) for arm in pair) >= LEAST_SEEDS:
         return "crossed"
-    exact = asked.by is None and answered_once(row for row in results.items if row.arm in pair)
+    exact = answered_once(row for row in results.items if row.arm in pair)
     return "mcnemar" if exact else "t"
 
 

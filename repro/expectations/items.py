@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from repro.errors import ClaimError
@@ -10,8 +11,9 @@ from repro.expectations import base
 from repro.expectations.base import Found, Read, samples_of
 from repro.expectations.declared import Context, Mistake
 from repro.expectations.difference import Difference, DifferenceKind
+from repro.expectations.verdict_words import Finding
 from repro.schema import numbers as fmt
-from repro.stats.records import Alternative, TestResult, expect
+from repro.stats.records import Alternative, TestResult, expect, known
 
 if TYPE_CHECKING:
     from repro.stats.item_scores import ItemsResult
@@ -60,16 +62,25 @@ class ItemsKind(DifferenceKind):
         asked: Alternative = "two-sided" if declared.tails == 2 else tail
         if _is_crossed(declared):
             return items.items_crossed(a, b, alternative=asked, alpha=context.alpha)
-        test = items.mcnemar if _is_exact(declared) else items.items_t
-        return test(items.paired_items(a, b), alternative=asked, alpha=context.alpha)
+        paired = items.paired_items(a, b)
+        if not _is_exact(declared):
+            return items.items_t(paired, alternative=asked, alpha=context.alpha)
+        found = items.mcnemar(paired, alternative=asked, alpha=context.alpha)
+        if declared.smallest_effect is None:
+            return found
+        by_t = items.items_t(paired, alternative=asked, alpha=context.alpha)
+        return _reaching(found, by_t)
 
     def mistakes(self, declared: Difference, context: Context) -> Iterator[Mistake]:
         plain = declared.model_copy(update={"test": "paired" if context.paired else "welch"})
         yield from super().mistakes(plain, context)
-        if declared.smallest_effect is not None and _is_exact(declared):
-            mistake = "McNemar's test is of no difference, and has no smallest effect"
-            advice = "leave one of the two out"
-            yield Mistake(("smallest_effect",), mistake, "test: t", advice)
+
+    def conclude_at_once(self, declared: Difference, result: TestResult) -> Finding:
+        """By McNemar's test, never more than what is shown of no difference."""
+        if not _is_exact(declared) or declared.smallest_effect is None:
+            return super().conclude_at_once(declared, result)
+        found = super().conclude_at_once(declared, replace(result, df=_typed(result).items - 1.0))
+        return Finding(found.conclusion, max(found.p, known(result.p)), found.p_opposite)
 
     def needs_values(self, declared: Difference, context: Context) -> Mistake | None:
         return super(DifferenceKind, self).needs_values(declared, context)
@@ -143,6 +154,13 @@ class ItemsKind(DifferenceKind):
                 other = declared.model_copy(update={"test": test})
                 found.append(base.OtherTest(other, OTHERS[test], same_question=max(n) == 1))
         return tuple(found)
+
+
+def _reaching(result: ItemsResult, by_t: ItemsResult) -> ItemsResult:
+    """With the wider interval: at a margin that of the score errs in up to 3.9 % for 2.5 %."""
+    one, other = known(result.interval), known(by_t.interval)
+    both = replace(one, low=min(one.low, other.low), high=max(one.high, other.high))
+    return replace(result, interval=both)
 
 
 def _is_crossed(declared: Difference) -> bool:

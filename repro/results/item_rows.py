@@ -104,6 +104,7 @@ def _of_rows(
     seed = seed_field(path, runs, hints) if hints.seed else named_seed
     trial = "" if seed else _trial_field(runs)
     told = {hints.items, hints.clusters, seed, trial} - {""}
+    runs = _with_answers(runs, told)
     if forms[0].arm and not hints.arm:
         templates = [str(form.importer["path"]) for form in forms]
         names = parts_of(path, [form.arm for form in forms], templates, hints).arms
@@ -128,6 +129,32 @@ def _of_rows(
         clusters = number_of(len({row.cluster for row in rows}), "cluster")
         results.said.append(f"{clusters}, by '{hints.clusters}'")
     return results
+
+
+ANSWERS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "c": 1.0, "i": 0.0} | {
+    "right": 1.0, "wrong": 0.0, "pass": 1.0, "fail": 0.0, "passed": 1.0, "failed": 0.0
+}  # fmt: skip
+"""What a right and a wrong answer may be called."""
+
+
+def _with_answers(runs: list[FoundRun], told: set[str]) -> list[FoundRun]:
+    """The rows with 1 and 0 for fields that say in words whether an answer is right."""
+    texts = {
+        name: [str(run.fields.get(name, "")).casefold() for run in runs]
+        for name in runs[0].fields
+        if name not in told
+    }
+    right = {name: of for name, of in texts.items() if all(text in ANSWERS for text in of)}
+    return [
+        replace(
+            run,
+            rows=[
+                {**row, **{name: ANSWERS[of[at]] for name, of in right.items()}}
+                for row in run.rows or [{}]
+            ],
+        )
+        for at, run in enumerate(runs)
+    ]
 
 
 def _trial_field(runs: Sequence[FoundRun]) -> str:

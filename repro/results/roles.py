@@ -101,7 +101,7 @@ Cells: TypeAlias = Mapping[str, Counter[str]]
 
 
 TRIAL = re.compile(
-    r"(?:trial|attempt|repeat|repetition|rollout|epoch)s?(?:[_ -]?(?:id|idx|index|num|number|no))?"
+    r"(?:trial|attempt|repeat|repetition|rollout)s?(?:[_ -]?(?:id|idx|index|num|number|no))?"
 )
 """A field that counts the answers of one trained model to an item."""
 

@@ -162,6 +162,9 @@ def _refuse_unused(comparison: CompareOptions) -> None:
         limit = f"--{comparison.level.side.replace('_', '-')}"
         mistake = f"{' and '.join(given)}: with {limit} no arm is compared with another"
         raise ClaimError(f"{mistake}\n  to do: leave it out, or leave out {limit}")
+    if comparison.hints.items and (comparison.level is not None or comparison.within is not None):
+        mistake = "--items: two arms are compared on the same items, and no limit is judged"
+        raise ClaimError(f"{mistake}\n  to do: leave out the limit, or leave out --items")
     others = {"--against": comparison.against, "--within": comparison.within}
     others["--baseline"] = Path(comparison.baseline) if comparison.baseline else None
     if len(given := [name for name, place in others.items() if place is not None]) > 1:

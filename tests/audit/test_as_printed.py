@@ -774,3 +774,40 @@ def test_each_row_may_name_its_test(tmp_path):
 def test_words_of_other_things_name_no_test(tmp_path, words, named):
     rows, _ = audited(tmp_path, NAMED.format("Tested").replace("Mean", f"{words} Mean"))
     assert (rows["Lion vs Adam, CIFAR-100"].grade == "DECISION-INCONSISTENT") == named
+
+
+def test_a_footnote_of_html_is_not_a_digit(tmp_path):
+    cells = [("A", "14.0 &plusmn; 0.3<sup>1</sup>"), ("B<sup>a</sup>", "93.1<sup>2</sup> ± 0.5")]
+    body = "".join(f"<tr><td>{name}</td><td>{cell}</td></tr>" for name, cell in cells)
+    text = f"<table><tr><th>Method</th><th>Acc</th></tr>{body}</table>"
+    ((name, row),) = audited(tmp_path, text, "t.html", n=5, plus_minus="sd")[0].items()
+    assert name == "Ba vs A, Acc"
+    assert row.p_welch == pytest.approx(welch((93.1, 0.5, 5), (14.0, 0.3, 5)))
+
+
+@pytest.mark.parametrize(
+    ("caption", "answer"),
+    [("90% confidence intervals", "level"), ("median [IQR]", "cannot"), ("min and max", "cannot")],
+)
+def test_what_stands_in_brackets_is_what_the_caption_says(tmp_path, caption, answer):
+    text = "| Method | Acc |\n|---|---|\n"
+    text += "| A | 84.10 [83.20, 85.00] |\n| B | 85.40 [84.90, 85.90] |\n"
+    (row,) = audited(tmp_path, f"{text}\n{caption}, 200 runs\n")[0].values()
+    if answer == "cannot":
+        assert (row.answer, "a range" in row.reason) == ("cannot say", True)
+    else:
+        by = 200**0.5 / stats.t.ppf(0.95, 199)
+        p = welch((85.4, 0.5 * by, 200), (84.1, 0.9 * by, 200))
+        assert f"(p = {p:.3g})" in row.reason
+
+
+def test_columns_of_errors_and_bounds_are_not_compared(tmp_path):
+    text = "Method,Acc,std error,lower,upper,n\nA,84.1,0.9,83,85,5\nB,85.4,0.5,84,86,5\n"
+    ((name, row),) = audited(tmp_path, text, "t.csv")[0].items()
+    assert name == "B vs A, Acc"
+    assert row.p_welch == pytest.approx(welch((85.4, 0.5 * 5**0.5, 5), (84.1, 0.9 * 5**0.5, 5)))
+
+
+def test_a_test_of_ranks_needs_the_values(tmp_path):
+    rows, _ = audited(tmp_path, NAMED.format("Wilcoxon signed-rank test"))
+    assert "takes the value of every run" in rows["Lion vs Adam, CIFAR-100"].reason

@@ -245,7 +245,7 @@ def test_items_of_two_tasks_are_not_taken_for_one() -> None:
     assert "60 items, for these two trained models" in done.stdout, done.stderr
 
 
-def test_right_and_wrong_answers_are_counted_exactly_unless_a_margin_is_declared() -> None:
+def test_right_and_wrong_answers_are_counted_exactly() -> None:
     """150 questions that both answer, 5 that one answers alone: p = 0.0625, and 0.025 by t."""
     rows = [(f"q{n}", "", int(n < 155), int(n < 150)) for n in range(200)]
     args = (
@@ -271,12 +271,33 @@ def test_right_and_wrong_answers_are_counted_exactly_unless_a_margin_is_declared
     assert found.p == pytest.approx(stats.binomtest(5, 5).pvalue, rel=1e-9)
     assert (found.effect, found.details["right in one alone"]) == (2.5, "5 in large, 0 in small")
     table(rows)
-    done = repro(*args, "--by", "0.001", "--markdown")
+    done = repro(*args, "--by", "0.001")
+    assert done.returncode == 3, "a claim of more is not confirmed where that of any is not"
+    many = [(f"q{n}", "", int(n < 190), int(n < 150)) for n in range(200)]
+    table(many)
+    done = repro(*args, "--by", "0.1", "--markdown")
     (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
-    expected = stats.ttest_rel([row[2] for row in rows], [row[3] for row in rows])
-    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
-    said = f"p = {expected.pvalue:.2g} against no difference"
-    assert said in done.stdout.replace("\xa0", " ")
+    assert found.p == pytest.approx(stats.binomtest(40, 40).pvalue, rel=1e-9)
+    assert (done.returncode, str(found.conclusion)) == (0, "CONFIRMED")
+    assert "against no difference" in done.stdout.replace("\xa0", " ")
+
+
+@pytest.mark.parametrize("words", [("False", "True"), ("I", "C"), ("wrong", "right")])
+def test_answers_may_be_words(words: tuple[str, str]) -> None:
+    file = Path(table())
+    lines = [line.rsplit(",", 1) for line in file.read_text().splitlines()]
+    said = [f"{before},{words[int(last)] if last in '01' else last}" for before, last in lines]
+    file.write_text("\n".join(said))
+    args = ("--better", "higher", "--items", "doc_id", "--baseline", "small")
+    done = repro("compare", file, *args)
+    (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
+    assert found.p == pytest.approx(stats.binomtest(*alone()).pvalue, rel=1e-9), done.stderr
+
+
+@pytest.mark.parametrize("limit", [("--at-least", "0.5"), ("--within", "answers.csv")])
+def test_items_have_no_limit(limit: tuple[str, str]) -> None:
+    done = repro("compare", table(), "--better", "higher", "--items", "doc_id", *limit)
+    assert (done.returncode, "no limit is judged" in done.stderr) == (2, True)
 
 
 def test_trials_of_one_model_are_averaged_per_item() -> None:
