@@ -129,6 +129,10 @@ _AGAINST = (
     r"|(?:different|differs?) from)"
 )
 _LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
+_LEGEND_OF_ALL = re.compile(
+    r"(\*{1,4}(?:(?:, ?| |/|,? and )\*{1,4})+)[^.;*]{0,40}?\bp ?[<≤] ?"
+    r"(0?\.\d+(?:(?:, ?| |/|,? and )(?:p ?[<≤] ?)?0?\.\d+)+)"
+)
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
     r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
@@ -433,8 +437,13 @@ def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
 
 
 def legend_told(said: str) -> dict[str, PrintedNumber]:
-    """What stars mean, where the notes say it."""
-    return {stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)}
+    """What stars mean, where the notes say it, each apart or all together."""
+    found = {stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)}
+    for listed, ps in _LEGEND_OF_ALL.findall(said):
+        both = re.findall(r"\*+", listed), re.findall(r"0?\.\d+", ps)
+        if len(both[0]) == len(both[1]):
+            found |= {stars: PrintedNumber.read(f"<{p}") for stars, p in zip(*both, strict=True)}
+    return found
 
 
 def way(text: str) -> Better | None:

@@ -811,3 +811,20 @@ def test_columns_of_errors_and_bounds_are_not_compared(tmp_path):
 def test_a_test_of_ranks_needs_the_values(tmp_path):
     rows, _ = audited(tmp_path, NAMED.format("Wilcoxon signed-rank test"))
     assert "takes the value of every run" in rows["Lion vs Adam, CIFAR-100"].reason
+
+
+@pytest.mark.parametrize(
+    "legend",
+    [
+        "* p < .05, ** p < .01",
+        "*, ** denote p < .05, .01",
+        "* and ** mean significant at p < 0.05 and p < 0.01",
+        "*/**: p < .05/.01",
+    ],
+)
+def test_a_legend_of_stars(tmp_path, legend):
+    text = "| Model | Dice |\n|---|---|\n| U-Net | 7.0 (0.5) |\n| A | 9.0 (0.5)** |\n"
+    text += f"| B | 7.1 (0.5)** |\n\nMean (SD) of 9 runs against U-Net, Welch's test; {legend}.\n"
+    rows, _ = audited(tmp_path, text)
+    assert rows["A vs U-Net, Dice"].answer == "holds"
+    assert rows["B vs U-Net, Dice"].answer == "does not"
