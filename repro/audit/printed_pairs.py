@@ -136,6 +136,7 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             )
             for name, value in arms.items()
         }
+        _refuse_units(known, group, source)
         baseline = _baseline(known, ps, printed, source, decided)
         if baseline is not None:
             for name, arm in known.items():
@@ -159,6 +160,18 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             yield ComparedPair(
                 _named(a, b, group), (a, b), known[a], known[b], p, shown, printed.test
             )
+
+
+def _refuse_units(arms: Arms, group: str, source: str) -> None:
+    """SpecError where one value is printed in percent and another as a share."""
+    percent = [each.mean for each in arms.values() if each.percent and each.mean.value > 1]
+    others = [each.mean for each in arms.values() if not each.percent]
+    if percent and others and all(0 < abs(mean.value) <= 1 for mean in others):
+        mistake = (
+            f"{group}: {percent[0].text} is in percent, and {others[0].text} looks like a share"
+        )
+        advice = "write all of them in percent, or none"
+        raise fatal(Place(source), mistake, "values in one unit", advice)
 
 
 def _settled(

@@ -828,3 +828,9 @@ def test_a_legend_of_stars(tmp_path, legend):
     rows, _ = audited(tmp_path, text)
     assert rows["A vs U-Net, Dice"].answer == "holds"
     assert rows["B vs U-Net, Dice"].answer == "does not"
+
+
+def test_percent_and_shares_are_not_compared(tmp_path):
+    text = "| Method | Acc |\n|---|---|\n| A | 84.1 % ± 0.9 |\n| B | 0.854 ± 0.005 |\n"
+    with pytest.raises(SpecError, match=r"84\.1 is in percent, and 0\.854 looks like a share"):
+        audited(tmp_path, text, n=5, plus_minus="sd")
