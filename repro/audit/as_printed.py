@@ -47,8 +47,10 @@ from repro.schema.rows import MOST
 _ROLES: Mapping[str, re.Pattern[str]] = {
     "unread": re.compile(r"(?:ci[ _]?)?(?:lower|upper)(?:[ _](?:ci|bound))?|variance|iqr|range"),
     "n": re.compile(r"#? ?(?:n|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"),
-    "p": re.compile(r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\))?"),
-    "sd": re.compile(r".*\b(?:s\.?d\.?|std\.?|st\.? ?dev\.?|stdev|standard deviation)\)?"),
+    "p": re.compile(
+        r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\)| (?:vs\.?|versus|against|of) .*)?"
+    ),
+    "sd": re.compile(r".*\b(?:s\.?d\.?|std\.?|std?\.? ?dev\.?|stdev|standard deviation)\)?"),
     "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err(?:or)?\.?|standard error)\)?"),
     "ci95": re.compile(
         r".*(?:[5-9][0-9] ?% ?ci|ci ?[5-9][0-9]|[5-9][0-9] ?% confidence interval|±ci)\)?"
@@ -116,13 +118,13 @@ def read_as_printed(
     if reader.problems:
         raise SpecError(gathered(reader.problems)[:MOST])
     columns = [names[at] for at in reader.at("value")]
-    said = " ".join((*table.notes, *(name for name in names if name not in columns))).lower()
-    of_no_result = {"", "test"}
-    unread = [
-        names[at] for at in reader.at("unread") if at and names[at].lower() not in of_no_result
-    ] + unread
+    told = [names[at] for at, role in enumerate(reader.roles) if role not in ("value", "unread")]
+    said = " ".join((*table.notes, *told)).lower()
+    first = min(reader.at("value"), default=0)  # what stands before is part of the names
+    left = [names[at] for at in reader.at("unread") if at > first]
+    unread = [name for name in left if name.lower() not in ("", "test")] + unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
-    better, likely = _ways(_groups(rows, columns, side), table.notes)
+    better, likely = _ways(_groups(rows, columns, side), [*table.notes, names[0]])
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
@@ -261,6 +263,8 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
     for column in zip(*head, strict=True):
         parts = dict.fromkeys(bare(cell.text)[0] for cell in column)
         name = " ".join(filter(None, parts))
+        if name in names and _ROLES["p"].fullmatch(name.lower()):
+            name = f"{name} ({len(names)})"
         if name and name in names:
             at = column[-1]
             mistake = f"two columns are called {name[:50]!r}"
@@ -395,8 +399,9 @@ class _Reader:
         try:
             spread, meaning = spread_of(found)
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
-            told = spread_told(self.names[at].lower())
-            meaning = told if told and told.reading == "ci95" else meaning or told
+            told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
+            of_all = told is not None and told.reading in ("ci95", "other")
+            meaning = told if of_all else meaning or told
             value = PrintedValue(mean, spread, stars, bold, meaning, percent)
             if after is not None and not row[after].empty:
                 spread = number_of(bare(self._points(row[after]))[0].lstrip("±+/- "))

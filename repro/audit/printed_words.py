@@ -50,6 +50,8 @@ _MANY = (
 )
 _OTHER = re.compile(
     r"inter-?(?:quartile|quantile)|\biqr\b|\b(?:percentile|quantile|quartile)s?\b|\bmad\b"
+    r"|\b(?:n|nos?\.?|numbers?|counts?) ?\( ?% ?\)|= ?\w+ \( ?% ?\)|top-?1 \(top-?5\)"
+    r"|\branks?\b[^.;]{0,30}(?:parenthes|bracket)"
     r"|median absolute|bootstrap(?:ped)? (?:replicate|sample|resample|std|standard)"
     r"|\bmin(?:imum)?(?:[-/ ]| and | to )max(?:imum)?\b"
     r"|(?:±|bars?|denotes?|shows?|with|and|half)[^.;]{0,20}\brange\b(?! from)"
@@ -116,6 +118,7 @@ CORRECTED = re.compile(
     r"|permutation (?:tests?|p\b)"
 )
 _TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
+_OTHER_TESTS = re.compile(r"chi[- ]?squared?\b|χ|fisher|\banova\b|kruskal|log-?rank|mcnemar")
 _TESTS: Mapping[TestName, re.Pattern[str]] = {
     "welch": re.compile(r"\bwelch|\bunequal variances?"),
     "student": re.compile(r"\bstudent['’]?s?['’]? t(?:-|\b)(?!-?dist)|\bequal variances"),
@@ -412,6 +415,7 @@ def test_told(said: str) -> NamedTest:
     if CORRECTED.search(said):
         return UNNAMED
     found = [test for test, named in _TESTS.items() if named.search(said)]
+    found = [] if _OTHER_TESTS.search(said) else found
     if "paired" in found and "student" in found:
         found.remove("student")
     one, two = (each.search(said) is not None for each in (ONE_SIDED, _TWO_SIDED))

@@ -35,6 +35,8 @@ _NEXT = rf"(?:[pP] ?[=<>]|(?!r ?[=<>]){_NAMES} ?[(=<>])"
 """What begins something else; `r = .31` without degrees of freedom is the size of an effect."""
 _BETWEEN = rf"(?: ?[,;](?! ?{_NEXT})[\w\N{{SUPERSCRIPT TWO}}^. ]{{1,12}} ?= ?{_N})*"
 _P = re.compile(rf"{_BETWEEN} ?[,;:(]? ?(?:[pP] ?(?P<p>[=<>≤≥] ?{_N})|(?P<ns>n\.?s\.?)(?!\w))")
+_ERRORS = re.compile(r"(?:error|residuals?|within)\b")
+_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(r"t(?:[- ](?:value|stat(?:istic)?))?"),
     "F": re.compile(r"f(?:[- ](?:value|stat(?:istic)?|ratio))?"),
@@ -214,29 +216,44 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
             at[role] = place
             fixed = fixed or (df if opened else "")
     kinds = [kind for kind in ("t", "F", "r", "z", "χ²") if kind in at]
+    if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
+        fixed = fixed or said[1] or said[2]
     known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
     if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
         return None
     found: list[Statement] = []
     problems: list[Problem] = []
-    for row in body:
+    of_errors = _error_df(body, at.get("df")) if kinds == ["F"] else [""] * len(body)
+    for row, error in zip(body, of_errors, strict=True):
         if not row[at[kinds[0]]].empty:
-            _of_row(row, kinds[0], at, fixed, found, problems, table.file)
+            _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
     return _checked(found, problems, table.file)
+
+
+def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:
+    """For each row the df of the next row of errors below, as a table of ANOVA prints it."""
+    found, df = [], ""
+    for row in reversed(body):
+        if at is not None and _ERRORS.match(_plain(row[0].text).strip().lower()):
+            df = _plain(row[at].text).strip()
+        found.append(df)
+    return found[::-1]
 
 
 def _of_row(
     row: Sequence[Cell],
     kind: str,
     at: Mapping[str, int],
-    fixed: str,
+    told: tuple[str, str],
     found: list[Statement],
     problems: list[Problem],
     file: str,
 ) -> None:
     cells = {role: _plain(row[place].text).strip() for role, place in at.items()}
     try:
+        fixed, error = told
         df = fixed or cells.get("df") or ", ".join(cells.get(each, "") for each in ("df1", "df2"))
+        df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
         if kind == "r" and not fixed and "df" not in cells:
             df = _df_of_pairs(cells.get("n", ""))
         name = _plain(row[0].text).strip() if at[kind] else ""
@@ -244,10 +261,13 @@ def _of_row(
         p = printed_p(cells.get("p", ""))
         label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
         found.append(Statement(label[:100], kind, _df(kind, df), value, p))
-    except ClaimError as error:
+    except ClaimError as wrong:
         place = Place(file, row[at[kind]].line, row[at[kind]].column)
-        advice = "write a decimal point; - where nothing is printed"
-        problems.append(Problem(place, str(error), "2.20 with df 28", advice))
+        advice = (
+            "write a decimal point, and of F both df: df1,df2, or a row Residual with its df and "
+            "- in empty cells"
+        )
+        problems.append(Problem(place, str(wrong), "2.20 with df 28", advice))
 
 
 def _df_of_pairs(n: str) -> str:

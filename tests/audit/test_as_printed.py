@@ -834,3 +834,45 @@ def test_percent_and_shares_are_not_compared(tmp_path):
     text = "| Method | Acc |\n|---|---|\n| A | 84.1 % ± 0.9 |\n| B | 0.854 ± 0.005 |\n"
     with pytest.raises(SpecError, match=r"84\.1 is in percent, and 0\.854 looks like a share"):
         audited(tmp_path, text, n=5, plus_minus="sd")
+
+
+def test_a_caption_above_a_csv_says_which_way_is_better(tmp_path):
+    text = '"Balanced error rate, mean over 10 seeds (standard deviation)",,\n'
+    text += "dataset,auto-sklearn,auto-WEKA\nCifar-10,51.70 (0.20),56.95 (0.52)\n"
+    rows, said = audited(tmp_path, text, "t.csv", methods="columns")
+    assert list(rows) == ["auto-sklearn vs auto-WEKA, Cifar-10"]
+    assert "Higher is taken" not in said
+
+
+@pytest.mark.parametrize(
+    "name", ["Men, n (%)", "Men, No. (%)", "Sex = male (%)", "Age, median (IQR)"]
+)
+def test_counts_with_their_percent_are_not_means(tmp_path, name):
+    """Of 48 and 51 people: .012 is the p of chi-squared, and no t-test gives it."""
+    text = "| Characteristic | A (n = 48) | B (n = 51) | p |\n|---|---|---|---|\n"
+    text += "| Age, mean (SD) | 64.1 (9.0) | 60.2 (9.5) | .04 |\n"
+    text += f"| {name} | 30 (62.5) | 19 (37.3) | .012 |\n"
+    rows, _ = audited(tmp_path, text, methods="columns")
+    age, men = rows.values()
+    assert (age.answer, men.answer) == ("holds", "cannot say")
+    assert welch((64.1, 9.0, 48), (60.2, 9.5, 51)) == pytest.approx(0.04, abs=0.003)
+    text += "\nTwo-sided Welch t tests for continuous, chi-square tests for other variables.\n"
+    rows, _ = audited(tmp_path, text, methods="columns")
+    assert [row.answer for row in rows.values()] == ["holds", "cannot say"]
+
+
+def test_columns_named_std_dev_are_deviations(tmp_path):
+    text = "Method,Accuracy [%],Std. dev.,Runs\nBaseline,84.1,0.9,5\nOurs,85.4,0.5,5\n"
+    (row,) = audited(tmp_path, text, "t.csv")[0].values()
+    assert row.p_welch == pytest.approx(welch((85.4, 0.5, 5), (84.1, 0.9, 5)))
+
+
+@pytest.mark.parametrize("head", ["P value vs. Base", "p vs Base", "P (vs. Base)", "p"])
+def test_columns_of_p_may_name_the_other_side(tmp_path, head):
+    text = f"| Method | Acc | {head} | F1 | {head} | Difference (95% CI) |\n"
+    text += "|---|---|---|---|---|---|\n"
+    text += "| Base | 84.1 (0.9) | - | 83.1 (0.9) | - | - |\n"
+    text += "| Ours | 85.4 (0.5) | .60 | 83.4 (0.5) | .37 | 1.3 (0.6 to 2.0) |\n"
+    rows, _ = audited(tmp_path, f"{text}\nMean (SD) over 10 seeds; two-sided Welch t tests.\n")
+    assert rows["Ours vs Base, Acc"].grade == "DECISION-INCONSISTENT"
+    assert rows["Ours vs Base, F1"].answer == "holds"

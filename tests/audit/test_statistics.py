@@ -208,3 +208,21 @@ def test_a_text_and_a_table_below_it_are_both_read(tmp_path):
     text = "We find t(28) = 2.20, p = .036.\n\n| A | test | p |\n|---|---|---|\n"
     rows = audited(tmp_path, f"{text}| x | t(28) = 2.20 | .21 |\n")
     assert {row.p_printed: row.answer for row in rows} == {".21": "does not", ".036": "holds"}
+
+
+def test_a_table_of_anova_has_the_second_df_in_the_row_of_errors(tmp_path):
+    """An F is tested against the next row of errors below it."""
+    text = "Source & $df$ & $MS$ & $F$ & $p$ \\\\\nA & 3 & 4.13 & 8.26 & $<$.001 \\\\\n"
+    text += "Residuals & 36 & 0.50 & & \\\\\n"
+    text += "B & 2 & 1.1 & 4.91 & .20 \\\\\nError & 54 & 25 & & \\\\\n"
+    one, other = audited(tmp_path, text)
+    assert (one.answer, one.details["df"]) == ("holds", (3, 36))
+    assert (other.answer, other.details["df"]) == ("does not", (2, 54))
+    assert other.p_interval == pytest.approx([stats.f.sf(f, 2, 54) for f in (4.915, 4.905)])
+
+
+def test_a_table_of_coefficients_has_its_df_below_it(tmp_path):
+    text = "Term,Estimate,Std. Error,t value,Pr(>|t|)\nwidth,-.11,.07,-1.571,.0122\n"
+    (row,) = audited(tmp_path, f"{text}\nResidual df: 50\n")
+    assert row.p_interval == pytest.approx([2 * stats.t.sf(t, 50) for t in (1.5715, 1.5705)])
+    assert (row.answer, row.grade) == ("does not", "DECISION-INCONSISTENT")
