@@ -150,12 +150,11 @@ def _best(
     printed: AsPrinted, source: str, decided: Decided, scenario: Scenario, rounding: Rounding
 ) -> Iterator[str]:
     """Hsu's comparison of each column whose best is chosen by the data."""
-    reading, n = scenario
-    default = decided.n or printed.n or n
-    for group, column, arms, ps in groups_of(printed, source):
+    meaning, n = scenario
+    for group, column, arms, ps in groups_of(printed, source, decided):
         way = decided.better or printed.better.get(column)
         if way is not None and not ps:
-            read = {name: arm_of(value, default, reading, rounding) for name, value in arms.items()}
+            read = {name: arm_of(value, n, meaning, rounding) for name, value in arms.items()}
             yield from compared_with_the_best(read, way, group)
 
 

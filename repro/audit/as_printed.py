@@ -15,6 +15,7 @@ from repro.audit.printed_cells import (
     VALUE,
     PrintedValue,
     bare,
+    better_by_bold,
     has_spread,
     is_number,
     number_of,
@@ -363,12 +364,20 @@ class _Reader:
             for at in self.at("value")
             if (column := self.names[at]) and (value := self._value(row, at))
         }
-        ps = {
-            self.names[max(before)]: p
-            for at in self.at("p")
-            if (before := [of for of in self.at("value") if of < at]) and (p := self._p(row[at]))
-        }
+        ps: dict[str, PrintedNumber] = {}
+        for at in self.at("p"):
+            of = self._of_p(at)
+            if of and of not in ps and (p := self._p(row[at])) is not None:
+                ps[of] = p
         return Method(name, values, ps)
+
+    def _of_p(self, at: int) -> str:
+        """The column of results that a column of p names, else the one before it."""
+        values = {of: self.names[of] for of in self.at("value")}
+        said = re.findall(r"\w+", self.names[at].lower())
+        named = [name for name in values.values() if re.findall(r"\w+", name.lower()) == said[1:]]
+        before = [name for of, name in values.items() if of < at]
+        return [*before[-1:], *named][-1] if before or named else ""
 
     def _name(self, row: Sequence[Cell]) -> str:
         """The texts before the first result; the first goes on from above where it is empty."""
@@ -469,7 +478,7 @@ def _ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tupl
     found = {
         name: better
         for name, values in groups.items()
-        if (better := way(name) or way(caption) or _by_bold(values))
+        if (better := way(name) or way(caption) or better_by_bold(values))
     }
     unsaid = {name: values for name, values in groups.items() if name not in found}
     likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
@@ -483,13 +492,3 @@ def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
         return False
     middle = median(value.mean.value for value in values)
     return 50 < middle <= 100 or 0.5 < middle <= 1
-
-
-def _by_bold(values: Sequence[PrintedValue]) -> Better | None:
-    bold = [value.mean.value for value in values if value.bold]
-    others = [value.mean.value for value in values if not value.bold]
-    if not bold or not others:
-        return None
-    if min(bold) > max(others):
-        return "higher"
-    return "lower" if max(bold) < min(others) else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro.audit.comparison import NOT_SIGNIFICANT
-from repro.audit.printed_words import Meaning
+from repro.audit.printed_words import Better, Meaning
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
 
@@ -111,3 +112,14 @@ def spread_of(found: re.Match[str]) -> tuple[PrintedNumber | None, Meaning | Non
     if spread.value < 0:
         raise ClaimError(f"a deviation is not negative, and {text} is")
     return spread, None
+
+
+def better_by_bold(values: Sequence[PrintedValue]) -> Better | None:
+    """Which way is better where every bold value lies on one side of all others."""
+    bold = [value.mean.value for value in values if value.bold]
+    others = [value.mean.value for value in values if not value.bold]
+    if not bold or not others:
+        return None
+    if min(bold) > max(others):
+        return "higher"
+    return "lower" if max(bold) < min(others) else None

@@ -126,16 +126,7 @@ def arm_of(value: PrintedValue, n: int | None, meaning: Meaning, rounding: Round
 
 def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[ComparedPair]:
     """The pairs of each column, or row, and whether the table makes their comparison."""
-    for group, column, arms, ps in groups_of(printed, source):
-        default = decided.n or printed.n
-        known = {
-            name: replace(
-                value,
-                meaning=_settled(value.meaning, printed.meaning, decided.plus_minus),
-                n=value.n or default,
-            )
-            for name, value in arms.items()
-        }
+    for group, column, known, ps in groups_of(printed, source, decided):
         _refuse_units(known, group, source)
         baseline = _baseline(known, ps, printed, source, decided)
         if baseline is not None:
@@ -198,9 +189,27 @@ Arms: TypeAlias = Mapping[str, PrintedValue]
 
 
 def groups_of(
+    printed: AsPrinted, source: str, decided: Decided
+) -> Iterator[tuple[str, str, Arms, Mapping[str, PrintedNumber]]]:
+    """What is compared, within a column or a row: its name, whose direction, values and p.
+
+    The values have the n and the meaning of ± that the table, or else the user, says.
+    """
+    for group, column, arms, ps in _printed_groups(printed, source):
+        known = {
+            name: replace(
+                value,
+                meaning=_settled(value.meaning, printed.meaning, decided.plus_minus),
+                n=value.n or decided.n or printed.n,
+            )
+            for name, value in arms.items()
+        }
+        yield group, column, known, ps
+
+
+def _printed_groups(
     printed: AsPrinted, source: str
 ) -> Iterator[tuple[str, str, Arms, Mapping[str, PrintedNumber]]]:
-    """What is compared, within a column or a row: its name, whose direction, values and p."""
     if printed.across:
         _refuse_same_names(printed.methods, source)
         for row in printed.methods:

@@ -102,9 +102,9 @@ def _of_rows(
             raise no_field(path, name, known)
     named_seed = "seed" if all("seed" in run.fields for run in runs) else ""
     seed = seed_field(path, runs, hints) if hints.seed else named_seed
-    trial = "" if seed else _trial_field(runs)
+    trial = _trial_field(runs, seed)
     told = {hints.items, hints.clusters, seed, trial} - {""}
-    runs = _with_answers(runs, told)
+    runs, wide = _of_columns(_with_answers(runs, told), told, hints)
     if forms[0].arm and not hints.arm:
         templates = [str(form.importer["path"]) for form in forms]
         names = parts_of(path, [form.arm for form in forms], templates, hints).arms
@@ -124,7 +124,7 @@ def _of_rows(
     by = f"by the field '{where}'" if where else "by the paths"
     items = number_of(len({row.item for row in rows}), "item")
     results.said = [f"a row per item, by '{hints.items}': {items}; {many}", f"arms {by}", said]
-    results.said += filter(None, [averaged])
+    results.said += filter(None, [wide, averaged])
     if hints.clusters:
         clusters = number_of(len({row.cluster for row in rows}), "cluster")
         results.said.append(f"{clusters}, by '{hints.clusters}'")
@@ -157,9 +157,25 @@ def _with_answers(runs: list[FoundRun], told: set[str]) -> list[FoundRun]:
     ]
 
 
-def _trial_field(runs: Sequence[FoundRun]) -> str:
+def _of_columns(runs: list[FoundRun], told: set[str], hints: Hints) -> tuple[list[FoundRun], str]:
+    """A row per item and model, where all columns but those ``told`` are of answers."""
+    models = [name for name in runs[0].fields if name not in told]
+    right = all(row.get(name) in (0, 1) for run in runs for row in run.rows for name in models)
+    if hints.arm or hints.measure or len(models) < 2 or not right:
+        return runs, ""
+    kept = [{name: run.fields[name] for name in told} for run in runs]
+    long = [
+        replace(run, fields={**fields, "model": name}, rows=[{"correct": row[name]}])
+        for run, fields in zip(runs, kept, strict=True)
+        for row in run.rows
+        for name in models
+    ]
+    return long, "the columns with right and wrong answers are the arms"
+
+
+def _trial_field(runs: Sequence[FoundRun], seed: str) -> str:
     """The one field of every row that counts answers of a trained model; empty without one."""
-    names = [name for name in runs[0].fields if TRIAL.fullmatch(name.lower())]
+    names = [name for name in runs[0].fields if name != seed and TRIAL.fullmatch(name.lower())]
     there = [name for name in names if all(name in run.fields for run in runs)]
     return there[0] if len(there) == 1 else ""
 
@@ -172,7 +188,7 @@ def _averaged(rows: Sequence[ItemValue], trial: str) -> tuple[list[ItemValue], s
     counts = sorted({len(values) for values in by_item.values()})
     many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
     means = [row._replace(value=sum(of) / len(of)) for row, of in by_item.items()]
-    return means, f"the mean of {many} trials per item, by '{trial}', of one trained model per arm"
+    return means, f"the mean of {many} trials per item, by '{trial}', of each trained model"
 
 
 def _refuse_twice(

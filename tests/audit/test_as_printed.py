@@ -876,3 +876,30 @@ def test_columns_of_p_may_name_the_other_side(tmp_path, head):
     rows, _ = audited(tmp_path, f"{text}\nMean (SD) over 10 seeds; two-sided Welch t tests.\n")
     assert rows["Ours vs Base, Acc"].grade == "DECISION-INCONSISTENT"
     assert rows["Ours vs Base, F1"].answer == "holds"
+
+
+@pytest.mark.parametrize("heads", ["p (MSE) | p (MAE)", "p (MAE) | p (MSE)"])
+def test_columns_of_p_are_of_what_they_name(tmp_path, heads):
+    ps = {"p (MSE)": "<0.001", "p (MAE)": "0.05"}
+    text = f"| Method | MSE | MAE | {heads} |\n|---|---|---|---|---|\n"
+    text += "| Base | 8.41 (0.09) | 8.31 (0.09) | - | - |\n| Ours | 8.20 (0.05) | 8.25 (0.02) | "
+    text += " | ".join(ps[head] for head in heads.split(" | ")) + " |\n"
+    rows, _ = audited(tmp_path, f"{text}\nMean (SD) over 10 seeds; two-sided Welch t tests.\n")
+    assert welch((8.2, 0.05, 10), (8.41, 0.09, 10)) < 0.001
+    assert {name: row.p_printed for name, row in rows.items()} == {
+        "Ours vs Base, MSE": "<0.001",
+        "Ours vs Base, MAE": "0.05",
+    }
+    assert rows["Ours vs Base, MSE"].answer == "holds"
+
+
+def test_the_best_is_judged_by_errors_where_the_table_prints_errors(tmp_path):
+    """By t = 1.05 nothing is ruled out; taken for deviations, two would be."""
+    text = "| Method | RMSE |\n|---|---|\n| VI | 4.32 ± 0.29 |\n| PBP | 3.01 ± 0.18 |\n"
+    text += "| Dropout | 2.97 ± 0.19 |\n\nMean ± standard error over 20 splits.\n"
+    _, said = audited(tmp_path, text)
+    by, n = 20**0.5, 20
+    assert welch((2.97, 0.19 * by, n), (3.01, 0.18 * by, n)) > 0.8
+    assert "Dropout, PBP may be the best; ruled out: VI" in said or (
+        "PBP, Dropout may be the best; ruled out: VI" in said
+    )

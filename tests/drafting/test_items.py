@@ -294,6 +294,30 @@ def test_answers_may_be_words(words: tuple[str, str]) -> None:
     assert found.p == pytest.approx(stats.binomtest(*alone()).pvalue, rel=1e-9), done.stderr
 
 
+def test_a_column_per_model_is_an_arm() -> None:
+    lines = [f"{q},{large},{small}" for q, _, large, small in RIGHT]
+    Path("wide.csv").write_text("\n".join(["question_id,large,small", *lines]))
+    args = ("--better", "higher", "--items", "question_id", "--baseline", "small")
+    done = repro("compare", "wide.csv", *args)
+    (found,) = read_document(Path("reports/large_vs_small/declared/report.json")).results
+    assert found.p == pytest.approx(stats.binomtest(*alone()).pvalue, rel=1e-9), done.stderr
+    assert "the columns with right and wrong answers are the arms" in done.stdout
+
+
+def test_trials_are_averaged_within_each_seed() -> None:
+    lines = [
+        f"{arm},{q},{seed},{trial},{int((n * 7 + seed * 3 + trial * 5 + k) % (3 + k) > 0)}"
+        for k, arm in enumerate(("large", "small"))
+        for n, (q, *_) in enumerate(RIGHT)
+        for seed in range(3)
+        for trial in range(2)
+    ]
+    Path("all.csv").write_text("\n".join(["model,doc_id,seed,trial,correct", *lines]))
+    done = repro("compare", "all.csv", "--better", "higher", "--items", "doc_id")
+    assert "the mean of 2 trials per item" in done.stdout, done.stderr
+    assert "for any seeds, by 3 and 3 trained models" in done.stdout
+
+
 @pytest.mark.parametrize("limit", [("--at-least", "0.5"), ("--within", "answers.csv")])
 def test_items_have_no_limit(limit: tuple[str, str]) -> None:
     done = repro("compare", table(), "--better", "higher", "--items", "doc_id", *limit)
