@@ -24,6 +24,7 @@ from repro.expectations.declared import (
 from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.phrases import (
     OTHER,
+    SMALLEST,
     Compared,
     Side,
     against,
@@ -214,8 +215,7 @@ class DifferenceKind(MeansKind[Difference]):
         if declared.smallest_effect is None:
             value = 0.5 if declared.test == "brunner_munzel" else 0.0
             return (base.LimitPart(value=value, label=f"no difference, {value:g}", why=""),)
-        name = "smallest effect of interest"
-        return (margin_limit(declared.sign, declared.smallest_effect, name),)
+        return (margin_limit(declared.sign, declared.smallest_effect, SMALLEST),)
 
     def claimed(self, declared: Difference, context: Context) -> base.Side:
         sides: dict[str, base.Side] = {"lower": "below", "higher": "above", "different": "none"}

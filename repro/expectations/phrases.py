@@ -17,6 +17,9 @@ from repro.schema import numbers as fmt
 from repro.schema.base import Margin
 from repro.stats.records import TestResult
 
+SMALLEST = "smallest effect of interest"
+"""How the limit of a difference is labelled: its interval decides, and p is of no difference."""
+
 
 def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.LimitPart:
     value = sign * margin.size

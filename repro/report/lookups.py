@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from repro.expectations.base import IntervalPart
+from repro.expectations.phrases import SMALLEST
 from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import ArmPart, Document, MeasurementPart, Result, SummaryPart
 from repro.report.palette import ARMS
@@ -80,8 +81,8 @@ def p_said(result: Result) -> str:
 
 def null(result: Result) -> str:
     """What p is against where a smallest effect was declared, which the interval decides."""
-    wanted = any(limit.why for limit in result.limits)
-    return " against no difference" if wanted and result.kind in ("difference", "items") else ""
+    wanted = any(limit.label.startswith(SMALLEST) for limit in result.limits)
+    return " against no difference" if wanted else ""
 
 
 def scale_of(result: Result | None) -> str:
