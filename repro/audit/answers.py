@@ -198,7 +198,7 @@ def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]
     elif pair.p is not None and len(found) == 1:
         answer, reason = answer_of(row)
         (only,) = found.values()
-        if row.condition == "one-sided" and pair.named.tails == 2:
+        if row.condition == "one-sided" and pair.tests.tails == 2:
             answer, reason = "does not", f"{reason}, and the table says two-sided"
         if answer == "holds" and _is_open(pair.p, only.span):
             answer, reason = "cannot say", f"rounding allows {p_from(only.span)}"
@@ -218,12 +218,13 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
     if 1 in (pair.a.n, pair.b.n):
         return "cannot say", "one run in an arm says nothing of its scatter"
     if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
-        return "cannot say", f"± is {Meaning('other').name}, and no standard deviation is printed"
-    if pair.tests.test in VALUES_NEEDED:
-        return "cannot say", "the test that the table names takes the value of every run"
+        told = f"by its words ± is {Meaning('other').name}"
+        return "cannot say", f"{told}, which no t-test takes. If it is not, say what: --plus-minus"
     missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
     if missing:
         return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
+    if pair.tests.test in VALUES_NEEDED:
+        return "cannot say", "the test that the table names takes the value of every run"
     return "cannot say", "both spreads are printed as 0, so no test can be made"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from html.parser import HTMLParser
+from itertools import islice
 
 from repro.errors import Place, Problem
 from repro.files import fatal, place_of_offset
@@ -20,6 +21,7 @@ from repro.schema.rows import Mistakes, rows_of
 MAX_CELLS = 20_000
 MAX_SPAN = 100
 LONGEST = 500
+MOST_MACROS = 100
 EMPTY = frozenset(
     ("", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}", "n/a", "na", "n.a.")
 )
@@ -276,7 +278,8 @@ _SIGNS = (
     (re.compile(r"\\(?:uparrow)"), "\N{UPWARDS ARROW}"),
     (re.compile(r"\\(?:downarrow)"), "\N{DOWNWARDS ARROW}"),
     (re.compile(r"\\(?:ast|star)(?![a-zA-Z])"), "*"),
-    (re.compile(r"\\(?:scriptstyle|textstyle|displaystyle|scriptsize|footnotesize|tiny|small|bf|bfseries|it|centering|phantom"
+    (re.compile(r"\\(?:scriptstyle|textstyle|displaystyle|scriptsize|footnotesize|tiny|small"
+                r"|bf|bfseries|it|centering|phantom"
                 r"|quad|qquad|left|right|dagger|ddagger)(?![a-zA-Z])"), ""),
     (re.compile(r"\\([%&_#$])"), r"\1"),
     (re.compile(r"(?<!\\)\$|\\[,;! ]"), ""),
@@ -328,7 +331,7 @@ def _macros(text: str) -> dict[str, tuple[int, str]]:
         r"|\\def\\([A-Za-z]+)((?:#[1-4])+)(?=\{)"
     )
     found = {}
-    for each in defined.finditer(text):
+    for each in islice(defined.finditer(text), MOST_MACROS):
         meaning = text[each.end() + 1 : _past_braces(text, each.end()) - 1]
         count = int(each[2]) if each[1] else len(each[4]) // 2
         found[each[1] or each[3]] = count, meaning[:LONGEST]

@@ -210,18 +210,15 @@ def groups_of(
 def _printed_groups(
     printed: AsPrinted, source: str
 ) -> Iterator[tuple[str, str, Arms, Mapping[str, PrintedNumber]]]:
+    """The same as the cells have it; the p of a row is that of its two values, if it has two."""
     if printed.across:
         _refuse_same_names(printed.methods, source)
         for row in printed.methods:
             for names in of_one_metric(list(row.values)):
                 arms = {name: row.values[name] for name in names}
-                ps = row.p if len(arms) == 2 else {}
-                yield (
-                    row.name,
-                    row.name,
-                    arms,
-                    dict.fromkeys(arms, next(iter(ps.values()))) if ps else {},
-                )
+                only = next(iter(row.p.values()), None) if len(arms) == 2 else None
+                ps = {} if only is None else dict.fromkeys(arms, only)
+                yield row.name, row.name, arms, ps
         return
     names = [row.name for row in printed.methods]
     parts = dict.fromkeys(row.section for row in printed.methods)

@@ -45,7 +45,8 @@ class Meaning:
 
 _TIMES = {"": 1.0, "half": 0.5, "one": 1.0, "twice": 2.0, "double": 2.0, "two": 2.0, "three": 3.0}
 _MANY = (
-    r"(?:(?<![\w.-])(half|one|two|three|twice|double|[123]|[0-9]?\.[0-9]+) ?[x×*]? ?"
+    r"(?:(?<![\w.-])(half|one|two|three|twice|double|[123]|0?\.5|[12]\.5|1\.645?|1\.96|2\.58)"
+    r" ?[x×*]? ?"
     r"(?:(?:of )?(?:a|an|the|one) )?)?"
 )
 _OTHER = re.compile(
@@ -57,7 +58,7 @@ _OTHER = re.compile(
     r"|(?:±|bars?|denotes?|shows?|with|and|half)[^.;]{0,20}\brange\b(?! from)"
     r"|(?:±|bars?|denotes?|shows?|mean and|mean \(|with)[^.;]{0,12}(?<!equal )\bvariances?\b"
 )
-_LEVEL = r"(?<![\w.])([5-9][0-9](?:\.[0-9]+)?) ?%? ?(?:\w+ )?"
+_LEVEL = r"(?<![\w.])([5-9][0-9](?:\.[0-9]+)?)(?: ?% ?(?:\w+ )?| )"
 _SAYS: Mapping[Reading, re.Pattern[str]] = {
     "sd": re.compile(
         rf"{_MANY}(?:\b(?:s\.?d\.?|std(?!\.? ?err)\.?|stdev|standard deviations?)(?![a-z])|σ)"
@@ -107,7 +108,7 @@ _RUNS = re.compile(
 _NO_RUNS = re.compile(
     rf"\b(?:best|top)(?:[ -]\w+)? (?:out )?of (?:the )?{_COUNT}\b|cross[- ]?validat|\bfolds?\b"
     rf"|leave[- ]one[- ]out|bootstrap(?:ped)? (?:re)?(?:plicate|sample)|\btrained once"
-    rf"|\bsingle run\b|\b{_COUNT} for |\({_COUNT} \w+ for "
+    rf"|\bsingle run\b|[(,;] ?{_COUNT} (?:\w+ )?for (?!each|all|every|both)"
     rf"|{_REPEATED} (?:and|x|×|by|per) (?:the )?{_COUNT}\b"
     r"|\b(?:eval(?:uation)?|test|inference|decoding|sampling|generation)[ -](?:runs|seeds|trials)\b"
     rf"|{_REPEATED} of (?:one|a single|the same)\b"

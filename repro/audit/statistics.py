@@ -264,8 +264,8 @@ def _of_row(
     except ClaimError as wrong:
         place = Place(file, row[at[kind]].line, row[at[kind]].column)
         advice = (
-            "write a decimal point, and of F both df: df1,df2, or a row Residual with its df and "
-            "- in empty cells"
+            "write a decimal point; give F both degrees of freedom, in columns df1,df2 or in a "
+            "row Residual; and write - in empty cells"
         )
         problems.append(Problem(place, str(wrong), "2.20 with df 28", advice))
 

@@ -202,8 +202,8 @@ def _refuse_twice(
             both = f"{other} and {run.place}"
             mistake = f"item '{short(row.item)}' of {row.arm} appears twice: {both}"
             advice = (
-                "name the field of the seed: --seed NAME; call it trial, if one model answered "
-                "several times; or give results of one task"
+                "name the field of the seed: --seed NAME; or rename the field to trial, if one "
+                "model answered several times; or give results of one task"
             )
             raise refused(path, mistake, "each item once in each run", advice)
         places[key] = run.place

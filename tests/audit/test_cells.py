@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from repro.errors import SpecError
-from tests.audit.test_as_printed import audited, welch
+from tests.audit.printed import audited, welch
 
 GCN = r"""
 \begin{tabular}{lccc} \toprule

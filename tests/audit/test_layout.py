@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from repro.errors import SpecError
-from tests.audit.test_as_printed import audited, welch
+from tests.audit.printed import audited, welch
 from tests.commands import repro
 
 VIT = """\

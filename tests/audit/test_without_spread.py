@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.audit.test_as_printed import audited, welch
+from tests.audit.printed import audited, welch
 
 GAT = """\
 Method\tCora\tCiteseer\tPubmed

@@ -12,7 +12,14 @@ from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmode
 
 from repro.errors import ClaimError
 from repro.stats.error_rates import design_of_items, key_of, level_of
-from repro.stats.item_scores import items_crossed, items_t, mcnemar, paired_items
+from repro.stats.item_scores import (
+    PairedItems,
+    items_crossed,
+    items_t,
+    mcnemar,
+    mcnemar_and_t,
+    paired_items,
+)
 from repro.stats.records import Sample, Scored, known
 
 
@@ -314,3 +321,25 @@ def test_crossed_takes_three_runs_and_every_item_in_each() -> None:
     torn = Sample(whole.values, whole.replicates, parts=whole.parts[:-1])
     with pytest.raises(ClaimError, match="B does not have every item once in each run"):
         items_crossed(whole, torn, alternative="two-sided")
+
+
+@pytest.mark.parametrize(
+    ("n", "won", "lost"),
+    [(100, 0.10, 0.0), (50, 0.12, 0.02), (30, 0.30, 0.10), (60, 0.15, 0.05), (200, 0.021, 0.02)],
+)
+def test_at_a_margin_the_wider_interval_holds_the_level(n: int, won: float, lost: float) -> None:
+    """Counted over all tables, where the difference is the margin; the score's alone errs more."""
+    margin, chance, alone = won - lost, 0.0, 0.0
+    for a in range(n + 1):
+        for b in range(n + 1 - a if lost else 1):
+            weight = stats.multinomial.pmf([a, b, n - a - b], n, [won, lost, 1 - won - lost])
+            if weight < 1e-9 or a + b in (0, n) or a <= b:
+                continue
+            differences = (1.0,) * a + (-1.0,) * b + (0.0,) * (n - a - b)
+            paired = PairedItems(differences, ("",) * n, (1, 1), right=1.0)
+            both = mcnemar_and_t(paired, alternative="two-sided")
+            chance += weight * (known(both.interval).low > margin)
+            exact = mcnemar(paired, alternative="two-sided")
+            alone += weight * (known(exact.interval).low > margin)
+    assert chance <= min(0.0255, alone)
+    assert (alone > 0.037) == (lost == 0.0)
