@@ -177,7 +177,7 @@ def said_fold(cell: Any) -> int | None:
 
 
 def is_k_fold(name: str) -> bool:
-    """Whether a field of folds may be one of cross-validation, and is none of resamples."""
+    """Whether a field of folds may be one of cross-validation, and not of resamples."""
     return plain(name) not in ("bootstrap", "partition")
 
 

@@ -450,3 +450,14 @@ def test_the_best_is_judged_by_errors_where_the_table_prints_errors(tmp_path):
     assert "Dropout, PBP may be the best; ruled out: VI" in said or (
         "PBP, Dropout may be the best; ruled out: VI" in said
     )
+
+
+def test_a_text_of_many_commands_is_read_in_time(tmp_path):
+    """The first hundred count: each is looked for in every cell."""
+    many = "".join(
+        f"\\newcommand{{\\{'m' * (1 + n % 60)}{'x' * (n // 60)}}}[1]{{#1#1}}\n" for n in range(3000)
+    )
+    table = r"\begin{tabular}{lc}Method & Acc \\ A & 48.70$\pm$0.84 \\ B & 53.11$\pm$0.92 \\"
+    text = f"{many}{table}\\end{{tabular}}"
+    (row,) = audited(tmp_path, text, "t.tex", n=5, plus_minus="sd")[0].values()
+    assert row.p_welch == pytest.approx(welch((53.11, 0.92, 5), (48.7, 0.84, 5)))
