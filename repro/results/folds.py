@@ -29,7 +29,9 @@ def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
         return replace(hints, task_field=hints.unit)
     folds = next((each for each in (hints.unit, hints.seed) if role_of(each) == "fold"), "")
     if folds and not is_k_fold(folds):
-        mistake = f"the parts that '{folds}' tells apart are drawn from one data set, and are not runs"
+        mistake = (
+            f"the parts that '{folds}' tells apart are drawn from one data set, and are not runs"
+        )
         advice = "give runs with other seeds; or call the field `fold`, if that is what they are"
         raise refused(path, mistake, "runs that differ by their seed", advice)
     tasks = [
