@@ -5,29 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
-from typing import TypeAlias
 
 from repro.audit.comparison import NOT_SIGNIFICANT, printed_p
 from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_cells import (
     TWO,
     VALUE,
+    Groups,
     PrintedValue,
     bare,
-    better_by_bold,
     has_spread,
     is_number,
+    is_result,
     number_of,
     spread_of,
+    ways,
 )
 from repro.audit.printed_words import (
-    ACCURACY_KNOWN,
     UNNAMED,
     Better,
     Layout,
     Meaning,
     NamedTest,
+    Reading,
     Side,
     compared_with,
     data_column,
@@ -38,7 +38,6 @@ from repro.audit.printed_words import (
     runs_told,
     spread_told,
     test_told,
-    way,
 )
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber
@@ -95,12 +94,17 @@ class AsPrinted:
 
 
 def read_as_printed(
-    table: Pasted, *, methods: Side | None, baseline: str | None = None
+    table: Pasted,
+    *,
+    methods: Side | None,
+    baseline: str | None = None,
+    plus_minus: Reading | None = None,
 ) -> AsPrinted:
     """What a table says; SpecError with every cell that cannot be read, and how to write it.
 
     A row without any number of results, as of parameters (`2.5k`), is left unread. ``baseline`` is
-    the name of a method, which tells where methods are.
+    the name of a method, which tells where methods are; ``plus_minus`` is what the user says a
+    spread is.
     """
     table, sectioned = _by_data_set(table)
     names, body = _header(table)
@@ -114,7 +118,8 @@ def read_as_printed(
     found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
     found = Layout("rows") if sectioned else found
     side = _sure(found, table)
-    reader = _Reader(table, names, roles, side)
+    said = " ".join((*table.notes, *names)).lower()
+    reader = _Reader(table, names, roles, side, plus_minus or spread_told(said))
     rows = list(reader.methods(body))
     if reader.problems:
         raise SpecError(gathered(reader.problems)[:MOST])
@@ -125,7 +130,7 @@ def read_as_printed(
     left = [names[at] for at in reader.at("unread") if at > first]
     unread = [name for name in left if name.lower() not in ("", "test")] + unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
-    better, likely = _ways(_groups(rows, columns, side), [*table.notes, names[0]])
+    better, likely = ways(_groups(rows, columns, side), [*table.notes, names[0]])
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
@@ -174,7 +179,7 @@ def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
     """The rows below a line for each data set, where one column names these and one the methods."""
     head, *body = table.rows
     at = data_column(*(bare(cell.text)[0] for cell in head[:2])) if len(head) > 2 else None
-    if at is None or any(_is_result(row[1]) for row in body):
+    if at is None or any(is_result(row[1].text) for row in body):
         return table, False
     sections: dict[str, list[tuple[Cell, ...]]] = {}
     name = ""
@@ -251,7 +256,9 @@ def _sure(found: Layout, table: Pasted) -> Side:
 def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
     """The names of the columns, each once, from all rows above the first with a result in it."""
     rows = table.rows
-    first = next((at for at, row in enumerate(rows) if any(map(_is_result, row[1:]))), 0)
+    first = next(
+        (at for at, row in enumerate(rows) if any(is_result(cell.text) for cell in row[1:])), 0
+    )
     while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
         first -= 1  # what heads the first section stays out of the header
     head, body = rows[:first], list(rows[first:])
@@ -272,12 +279,6 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
             raise fatal(_place(table.file, at), mistake, "each name once", "rename one of the two")
         names.append(name or f"column {len(names) + 1}" if names else name)
     return names, body
-
-
-def _is_result(cell: Cell) -> bool:
-    """Whether a cell has a number and cannot be a header, as 2018 may."""
-    text, *_ = bare(cell.text)
-    return bool(VALUE.fullmatch(text)) and not re.fullmatch(r"[0-9]{4}", text)
 
 
 def _is_group(row: Sequence[Cell]) -> bool:
@@ -302,10 +303,21 @@ def _place(file: str, cell: Cell) -> Place:
 
 
 class _Reader:
-    """Reads rows by the roles of their columns, and keeps what it cannot read as problems."""
+    """Reads rows by the roles of their columns, and keeps what it cannot read as problems.
 
-    def __init__(self, table: Pasted, names: Sequence[str], roles: list[str], side: Side) -> None:
-        self.file, self.names, self.roles = table.file, names, roles
+    ``told`` is what the table or the user says a spread is; else no number below another is one.
+    """
+
+    def __init__(
+        self,
+        table: Pasted,
+        names: Sequence[str],
+        roles: list[str],
+        side: Side,
+        told: Reading | Meaning | None,
+    ) -> None:
+        self.file, self.names, self.roles, self.told = table.file, names, roles, told
+        self.units: dict[str, tuple[str | None, Cell]] = {}
         self.problems: list[Problem] = []
         self.unread: list[str] = []
         self.bracketed = ""
@@ -399,13 +411,13 @@ class _Reader:
             self.unread.append(f"{cell.text[:40]!r}")
             return None
         if found is None:
-            self._wrong(
-                cell, f"{cell.text[:40]!r} is not a number with its spread", "93.4±0.2", WRITE
-            )
+            mistake = f"{cell.text[:40]!r} is not a number with its spread"
+            self._wrong(cell, mistake, "93.4±0.2", WRITE)
             return None
         if (found["other"] or found["after"]) and not self.bracketed:
             self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
         try:
+            self._refuse_units(found, cell, self._name(row) if self.across else self.names[at])
             spread, meaning = spread_of(found)
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
             told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
@@ -420,6 +432,16 @@ class _Reader:
             self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
             return None
         return value
+
+    def _refuse_units(self, found: re.Match[str], cell: Cell, group: str) -> None:
+        """ClaimError if units differ within a group, or nothing says what a spread below is."""
+        unit, first = self.units.setdefault(group, (found["unit"], cell))
+        if found["spread"] and unit != found["unit"]:
+            mistake = f"{cell.text[:40]!r} is compared with {first.text[:40]!r}, in another unit"
+            raise ClaimError(mistake, advice="write all values in one unit")
+        if found["below"] and self.told is None:
+            mistake = f"nothing says what stands below the number in {cell.text[:40]!r}"
+            raise ClaimError(mistake, advice="if it is a spread: --plus-minus sd, se or ci95")
 
     def _points(self, cell: Cell) -> str:
         """The text with a decimal point; a comma is one where others of the table are, for sure."""
@@ -462,33 +484,8 @@ class _Reader:
 WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
 
 
-Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]
-
-
 def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Groups:
     """The values that are compared with each other, by the name of their row or column."""
     if side == "columns":
         return {row.name: list(row.values.values()) for row in rows}
     return {name: [row.values[name] for row in rows if name in row.values] for name in columns}
-
-
-def _ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple[str, ...]]:
-    """Which way is better by names, notes or bold; and where higher is only likely to be."""
-    caption = " ".join(notes)
-    found = {
-        name: better
-        for name, values in groups.items()
-        if (better := way(name) or way(caption) or better_by_bold(values))
-    }
-    unsaid = {name: values for name, values in groups.items() if name not in found}
-    likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
-    return found | dict.fromkeys(likely, "higher"), likely
-
-
-def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
-    """Whether most values are above one half, in percent or on a data set known for accuracy."""
-    known = ACCURACY_KNOWN.match(name.lower()) is not None
-    if not values or not (known or any(value.percent for value in values)):
-        return False
-    middle = median(value.mean.value for value in values)
-    return 50 < middle <= 100 or 0.5 < middle <= 1

@@ -224,7 +224,12 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     pasted = read_pasted(text, source)
     if (statements := in_columns(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)
-    printed = read_as_printed(pasted, methods=decided.methods, baseline=decided.baseline)
+    printed = read_as_printed(
+        pasted,
+        methods=decided.methods,
+        baseline=decided.baseline,
+        plus_minus=decided.plus_minus,
+    )
     return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
 
 

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from html.parser import HTMLParser
-from itertools import islice
 
+from repro.audit.latex import MAX_SPAN, plain, tabular
 from repro.errors import Place, Problem
 from repro.files import fatal, place_of_offset
 from repro.schema.rows import Mistakes, rows_of
 
 MAX_CELLS = 20_000
-MAX_SPAN = 100
-LONGEST = 500
-MOST_MACROS = 100
 EMPTY = frozenset(
     ("", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}", "n/a", "na", "n.a.")
 )
@@ -57,7 +54,7 @@ def read_pasted(text: str, file: str) -> Pasted:
     text = re.sub("[\N{ASTERISK OPERATOR}\N{LOW ASTERISK}]", "*", text)
     rows, notes = _cut(text, file)
     rows = [[_seen(cell) for cell in row] for row in rows]
-    rows = [row for row in rows if not all(cell.empty for cell in row)]
+    rows = _continued([row for row in rows if not all(cell.empty for cell in row)])
     if not rows:
         expected = "a table: CSV, tabs, Markdown, LaTeX, HTML, or columns lined up by blanks"
         raise fatal(Place(file), "no table is found", expected, "paste it with its header")
@@ -77,13 +74,34 @@ def read_pasted(text: str, file: str) -> Pasted:
     return Pasted(file, tuple(map(tuple, rows)), tuple(notes))
 
 
+_BELOW = re.compile(r"[\[(±].*\d|\+/-.*\d")
+
+
+def _continued(rows: Rows) -> Rows:
+    """The rows, with what a line below has in brackets or after ±, and nothing else, behind it."""
+    found: Rows = []
+    for row in rows:
+        texts = [cell.text for cell in row[1:] if not cell.empty]
+        above = found[-1] if found and _has_digits(found[-1]) else []
+        if row[0].empty and len(row) == len(above) and all(map(_BELOW.match, texts)):
+            found[-1] = [
+                above_cell
+                if cell.empty
+                else replace(above_cell, text=f"{above_cell.text} {cell.text}")
+                for above_cell, cell in zip(above, row, strict=True)
+            ]
+        else:
+            found.append(row)
+    return found
+
+
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,9}|#[0-9]{2,5});")
 
 
 def _seen(cell: Cell) -> Cell:
     """A cell of LaTeX as it is seen, in whatever form of table it stands."""
     text = _ENTITY.sub(lambda each: unescape(each[0]), cell.text)
-    return replace(cell, text=_plain(text) if re.search(r"\$|\\pm", text) else text)
+    return replace(cell, text=plain(text) if re.search(r"\$|\\pm|_\{", text) else text)
 
 
 FIRST = 3
@@ -212,7 +230,7 @@ def _lined_up(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:
     notes = [line for _, line in lines if _is_note(line)]
     lines = [(number, line) for number, line in lines if not _is_note(line)]
     apart = [_words(number, line, r"\S+(?: \S+)*") for number, line in lines]
-    table = [row for row in apart if len(row) > 1]
+    table = _below_their_heads([row for row in apart if len(row) > 1])
     if len({len(row) for row in table}) == 1 and len(table) > 1:
         return table, notes + [row[0].text for row in apart if len(row) == 1]
     rows = [_words(number, _joined(line), r"\S+") for number, line in lines]
@@ -222,6 +240,27 @@ def _lined_up(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:
     kept = [row for at, row in enumerate(rows) if at == first - 1 or _numerals(row)]
     notes += [line for (_, line), row in zip(lines, rows, strict=True) if row not in kept]
     return [_named(row, width) for row in kept if len(row) >= width], notes
+
+
+def _below_their_heads(rows: Rows) -> Rows:
+    """The rows with an empty cell where nothing stands below a head; else as they are."""
+    found: Rows = []
+    for row in rows:
+        heads = rows[0] if len(row) < len(rows[0]) else row
+        spans = [(head.column, head.column + len(head.text)) for head in heads]
+        under = [
+            [cell for cell in row if cell.column < end and begin < cell.column + len(cell.text)]
+            for begin, end in spans
+        ]
+        if [cell for cells in under for cell in cells] != row or max(map(len, under)) > 1:
+            return rows
+        found.append(
+            [
+                cells[0] if cells else Cell("", row[0].line, begin)
+                for cells, (begin, _) in zip(under, spans, strict=True)
+            ]
+        )
+    return found
 
 
 def _joined(line: str) -> str:
@@ -252,130 +291,24 @@ def _words(number: int, line: str, pattern: str) -> list[Cell]:
     return [Cell(word[0], number, word.start() + 1) for word in re.finditer(pattern, line)]
 
 
-_RULES = re.compile(
-    r"\\(?:top|mid|bottom)rule|\\hline|\\c(?:mid)?(?:rule|line)(?:\([lr]*\))?\{[^{}]*\}"
-    r"|\\(?:addlinespace|specialrule)(?:\[[^\]]*\]|\{[^{}]*\})*"
-)
-_PLAIN = (
-    (re.compile(r"\\(?:textbf|mathbf|bm|boldsymbol)\s*\{([^{}]*)\}"), r"**\1**"),
-    (re.compile(r"\\(?:multirow|multicolumn)\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\(?:text|mathrm|textrm|emph|textit|underline|textsc|textsuperscript|ensuremath"
-                r"|makecell|mathbin|mathrel|mathord|scriptsize|footnotesize|tiny|small)"
-                r"\s*\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\textcolor\s*\{[^{}]*\}\s*\{([^{}]*)\}|\\num\s*\{([^{}]*)\}"
-                r"|\\(?:SI|qty)\s*\{([^{}]*)\}\s*\{[^{}]*\}"), r"\1\2\3"),
-    (re.compile(r"(?<=[0-9*}]) ?\\(?:std(?:v|ev)?|sd|pms|err|se|ci)\s*\{([0-9.]+)\}"), r"±\1"),
-    (re.compile(r"\\(?:cite[a-z]*|label|ref|vspace|color|cellcolor|rowcolor)\s*"
-                r"(?:\[[^\]]*\])?\{[^{}]*\}"), ""),
-    (re.compile(r"(?<=[0-9.])(?<!10)\^(?:\{[\w,]{1,5}\}|\w)(?![\w.])"), ""),
-    (re.compile(r"(?<=[0-9])_(?:\{([0-9.]+)\}|([0-9.]+))"), r"_\1\2"),
-    (re.compile(r"[_^]\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"(?<![\\\w])\{([^{}]*)\}|(?<=[0-9])\{([ (]*(?:±|\\pm)[^{}]*)\}"), r"\1\2"),
-)  # fmt: skip
-_SIGNS = (
-    (re.compile(r"\^\{?\\(?:d?dagger|S|P)(?![a-zA-Z])\}?"), ""),
-    (re.compile(r"\\pm(?![a-zA-Z])"), "±"),
-    (re.compile(r"\\(?:uparrow)"), "\N{UPWARDS ARROW}"),
-    (re.compile(r"\\(?:downarrow)"), "\N{DOWNWARDS ARROW}"),
-    (re.compile(r"\\(?:ast|star)(?![a-zA-Z])"), "*"),
-    (re.compile(r"\\(?:scriptstyle|textstyle|displaystyle|scriptsize|footnotesize|tiny|small"
-                r"|bf|bfseries|it|centering|phantom"
-                r"|quad|qquad|left|right|dagger|ddagger)(?![a-zA-Z])"), ""),
-    (re.compile(r"\\([%&_#$])"), r"\1"),
-    (re.compile(r"(?<!\\)\$|\\[,;! ]"), ""),
-    (re.compile(r"~"), " "),
-    (re.compile(r"\^(?=\*)|_(?=±)"), ""),
-)  # fmt: skip
-
-
 def _latex(text: str, file: str) -> tuple[Rows, list[str]]:
     """The rows of the one tabular of a text, or of lines cut out of one."""
-    bare = re.sub(r"(?<!\\)%[^\n]*", lambda found: " " * len(found[0]), text)
-    begins = list(re.finditer(r"\\begin\{tabular[xy*]?\}", bare))
-    if len(begins) > 1:
-        _several(place_of_offset(bare, begins[1].start(), file))
-    start = _past_braces(bare, begins[0].end()) if begins else 0
-    end = bare.find(r"\end{tabular", start)
-    end = len(bare) if end < 0 else end
-    notes = [_plain(found[1]) for found in re.finditer(r"\\caption\{([^\n]*)\}", bare)]
-    notes += [
-        _plain(line) for line in bare[end:].split("\n")[1:] if not line.strip().startswith("\\")
+    found = tabular(text)
+    if found.second is not None:
+        _several(place_of_offset(text, found.second, file))
+    places = [[place_of_offset(text, at, file) for _, at in row] for row in found.rows]
+    rows = [
+        [
+            Cell(seen, place.line or 1, place.column or 1)
+            for (seen, _), place in zip(row, where, strict=True)
+        ]
+        for row, where in zip(found.rows, places, strict=True)
     ]
-    body = _RULES.sub(lambda found: " " * len(found[0]), bare[start:end])
-    macros, rows, at = _macros(bare), [], start
-    for line in re.split(r"\\\\(?:\[[^\]]*\])?", body):
-        if line.strip():
-            rows.append(list(_ampersands(bare, line, at, file, macros)))
-        at = bare.find("\\\\", at + len(line)) + 2
-    return rows, notes
-
-
-def _past_braces(text: str, at: int) -> int:
-    r"""Where what `\begin{tabular}` is told ends: the width and the columns, in braces."""
-    while (opened := re.compile(r"\s*(?:\[[^\]]*\]\s*)?\{").match(text, at)) is not None:
-        at, depth = opened.end(), 1
-        while depth and at < len(text):
-            depth += {"{": 1, "}": -1}.get(text[at], 0)
-            at += 1
-    return at
+    return rows, found.notes
 
 
 def _several(place: Place) -> None:
     raise fatal(place, "a second table", "one table", "paste each into a separate file")
-
-
-def _macros(text: str) -> dict[str, tuple[int, str]]:
-    """The commands with arguments that a text defines: how many these are, and the meaning."""
-    defined = re.compile(
-        r"\\(?:re)?newcommand\*?\s*\{?\\([A-Za-z]+)\}?\s*\[([1-4])\]\s*(?=\{)"
-        r"|\\def\\([A-Za-z]+)((?:#[1-4])+)(?=\{)"
-    )
-    found = {}
-    for each in islice(defined.finditer(text), MOST_MACROS):
-        meaning = text[each.end() + 1 : _past_braces(text, each.end()) - 1]
-        count = int(each[2]) if each[1] else len(each[4]) // 2
-        found[each[1] or each[3]] = count, meaning[:LONGEST]
-    return found
-
-
-def _expanded(text: str, macros: Mapping[str, tuple[int, str]]) -> str:
-    for name, (count, meaning) in macros.items():
-        called = re.compile(rf"\\{name}" + r"\s*\{([^{}]*)\}" * count)
-        parts = called.split(text)
-        said = parts[:1]
-        for at in range(1, len(parts), count + 1):
-            one = meaning
-            for number, argument in enumerate(parts[at : at + count], 1):
-                one = one.replace(f"#{number}", argument)
-            said += [one, parts[at + count]]
-        text = "".join(said)[:LONGEST]
-    return text
-
-
-def _ampersands(
-    bare: str, line: str, at: int, file: str, macros: Mapping[str, tuple[int, str]]
-) -> Iterator[Cell]:
-    for text in re.split(r"(?<!\\)&", line):
-        blank = len(text) - len(text.lstrip())
-        place = place_of_offset(bare, min(at + blank, len(bare)), file)
-        many = re.match(r"\s*\\multicolumn\s*\{\s*(\d{1,3})\s*\}", text)
-        for _ in range(min(int(many[1]), MAX_SPAN) if many else 1):
-            seen = _plain(_expanded(text, macros))
-            yield Cell(seen, place.line or 1, place.column or 1)
-        at += len(text) + 1
-
-
-def _plain(text: str) -> str:
-    """A cell of LaTeX as it is seen, from the innermost braces outward."""
-    for pattern, short in _SIGNS:
-        text = pattern.sub(short, text[:LONGEST])
-    for _ in range(8):
-        before = text
-        for pattern, short in _PLAIN:
-            text = pattern.sub(short, text)
-        if text == before:
-            break
-    return " ".join(text.split())
 
 
 class _Table(HTMLParser):
@@ -408,8 +341,8 @@ class _Table(HTMLParser):
             self.text.append("**")
         elif tag == "br":
             self.text.append(" ")
-        elif tag == "sup":
-            self.text.append("<sup>")
+        elif tag in ("sup", "sub"):
+            self.text.append(f"<{tag}>")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th", "tr", "table"):
@@ -418,8 +351,8 @@ class _Table(HTMLParser):
                 self._fill()
         elif tag in ("b", "strong"):
             self.text.append("**")
-        elif tag == "sup":
-            self.text.append("</sup>")
+        elif tag in ("sup", "sub"):
+            self.text.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
         if self.open is not None:

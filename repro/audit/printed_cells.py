@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
+from typing import TypeAlias
 
 from repro.audit.comparison import NOT_SIGNIFICANT
-from repro.audit.printed_words import Better, Meaning
+from repro.audit.printed_words import ACCURACY_KNOWN, Better, Meaning, way
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
 
@@ -18,9 +20,17 @@ _UNITS = (
 )
 """What a number in brackets is of where it is not a spread: a time, a size; so is a sign."""
 
+_OF_SPREADS = (
+    rf"{_UNITS}|[mµμun]s|dB|[kMG]?Hz|[mk]?[JW]|nats?|bits?|bp[bcd]|pp|pts?|points?|°C?|[mck]m|[mk]?g"
+    r"|TB|fps|(?:tok(?:en)?s?|it|img|images|samples)/s"
+)
+"""What a value with its spread may be measured in."""
+
 _SIGN = r"[-+\N{MINUS SIGN}\N{UPWARDS ARROW}\N{DOWNWARDS ARROW}](?![-+/])"
 VALUE = re.compile(
-    rf"(?P<mean>{_NUMBER}) ?%?(?: ?(?:±|\+/-|\+-) ?(?P<spread>{_NUMBER}) ?%?"
+    rf"(?P<mean>{_NUMBER}) ?(?:%|(?:{_OF_SPREADS})(?= ?(?:±|\+/-)))?"
+    rf"(?: ?(?:±|\+/-|\+-|(?P<below>_(?![0-9]{{3}}(?![0-9.]))))"
+    rf" ?(?P<spread>{_NUMBER})(?: ?%| ?(?P<unit>{_OF_SPREADS}))?"
     rf"(?: ?\((?P<after>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS}))\))?"
     rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
     rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
@@ -65,6 +75,8 @@ def bare(text: str) -> tuple[str, bool, str]:
     if bold:
         text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
     text = re.sub(r"^(\*|_)(.+)\1$", r"\2", text)
+    text = re.sub(r"^\(([^()]*(?:±|\+/-)[^()]*)\)", r"\1", text)
+    text = re.sub(r"(?<=[0-9*])<sub>(?:±|\+/-)? ?([0-9.]+)</sub>", r"_\1", text)
     if not text[:1].isdigit():  # the name of a row: 10<sup>3</sup> is not 103
         text = re.sub(r"</?su[bp]>", "", text)
     text = _MARKS.sub("", text).replace(r"\*", "*")
@@ -76,6 +88,12 @@ def bare(text: str) -> tuple[str, bool, str]:
 
 def is_number(text: str) -> bool:
     return bool(VALUE.fullmatch(text) or TWO.fullmatch(text))
+
+
+def is_result(text: str) -> bool:
+    """Whether a cell has a number and cannot be a header, as 2018 may."""
+    number, *_ = bare(text)
+    return bool(VALUE.fullmatch(number)) and not re.fullmatch(r"[0-9]{4}", number)
 
 
 def has_spread(text: str) -> bool:
@@ -123,3 +141,28 @@ def better_by_bold(values: Sequence[PrintedValue]) -> Better | None:
     if min(bold) > max(others):
         return "higher"
     return "lower" if max(bold) < min(others) else None
+
+
+Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]
+
+
+def ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple[str, ...]]:
+    """Which way is better by names, notes or bold; and where higher is only likely to be."""
+    caption = " ".join(notes)
+    found = {
+        name: better
+        for name, values in groups.items()
+        if (better := way(name) or way(caption) or better_by_bold(values))
+    }
+    unsaid = {name: values for name, values in groups.items() if name not in found}
+    likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
+    return found | dict.fromkeys(likely, "higher"), likely
+
+
+def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
+    """Whether most values are above one half, in percent or on a data set known for accuracy."""
+    known = ACCURACY_KNOWN.match(name.lower()) is not None
+    if not values or not (known or any(value.percent for value in values)):
+        return False
+    middle = median(value.mean.value for value in values)
+    return 50 < middle <= 100 or 0.5 < middle <= 1

@@ -20,6 +20,7 @@ from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_words import CORRECTED, ONE_SIDED, legend_told
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
+from repro.files import fatal
 from repro.schema.rows import MOST
 
 ALPHA = 0.05
@@ -203,7 +204,10 @@ def in_cells(table: Pasted) -> tuple[Statement, ...]:
 
 
 def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
-    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none."""
+    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none.
+
+    SpecError for a table of coefficients without these, whose rows are not compared.
+    """
     header, *body = table.rows
     at: dict[str, int] = {}
     fixed = ""
@@ -220,6 +224,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         fixed = fixed or said[1] or said[2]
     known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
     if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
+        _refuse_coefficients(body, table.file)
         return None
     found: list[Statement] = []
     problems: list[Problem] = []
@@ -228,6 +233,17 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         if not row[at[kinds[0]]].empty:
             _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
     return _checked(found, problems, table.file)
+
+
+def _refuse_coefficients(body: Sequence[Sequence[Cell]], file: str) -> None:
+    """A regression compares no rows: each of its coefficients is tested against zero."""
+    intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
+    row = next((row for row in body if intercept.fullmatch(_plain(row[0].text).strip())), None)
+    if row is not None:
+        mistake = "a table of coefficients, which are not compared with each other"
+        expected = "for each its statistic: a column t or z, df for t, and p"
+        advice = "add these columns: t is the coefficient divided by its standard error"
+        raise fatal(Place(file, row[0].line, row[0].column), mistake, expected, advice)
 
 
 def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:

@@ -170,3 +170,81 @@ def test_words_among_numbers_are_left_unread(tmp_path):
     rows, said = audited(tmp_path, text, plus_minus="sd", n=10)
     assert [*rows] == ["B vs A, Acc"]
     assert "Left unread: 'OOM'" in said
+
+
+BELOW = welch((93.4, 0.2, 5), (94.1, 0.2, 5))
+NOTE = "Accuracy, mean and standard deviation of 5 runs."
+
+
+@pytest.mark.parametrize(
+    ("columns", "base", "ours"),
+    [
+        (r"l r@{${}\pm{}$}l", "93.4 & 0.2", "94.1 & 0.2"),
+        (r"l*{1}{r@{\,$\pm$\,}l}", "93.4 & 0.2", r"\textbf{94.1} & \textbf{0.2}"),
+        (r"lc", r"\makecell{93.4 \\ $\pm$0.2}", r"\makecell[t]{\textbf{94.1}\\($\pm$ 0.2)}"),
+        (r"lc", r"\shortstack{93.4\\(0.2)}", r"\shortstack{94.1\\(0.2)}"),
+        (r"lc", "$93.4_{0.2}$", r"$\mathbf{94.1}_{0.2}$"),
+        (r"lc", r"93.4 \\ & (0.2)", r"94.1 \\ & (0.2)"),
+        (r"lc", r"93.4 \\ & $\pm$0.2", r"94.1 \\ & $\pm$0.2"),
+    ],
+)
+def test_a_spread_beside_or_below_its_mean(tmp_path, columns, base, ours):
+    two = "@" in columns
+    head = r"\multicolumn{2}{c}{CIFAR-10}" if two else "CIFAR-10"
+    table = rf"\begin{{table}}\caption{{{NOTE}}}\begin{{tabular}}{{{columns}}}Method & {head} \\"
+    table += rf" Base & {base} \\ Ours & {ours} \\ \end{{tabular}}\end{{table}}"
+    (row,) = audited(tmp_path, table, "t.tex")[0].values()
+    assert row.p_welch == pytest.approx(BELOW)
+
+
+def test_columns_of_a_wide_table_are_joined(tmp_path):
+    """The width of `tabular*` is not its columns, and cells over both columns stay one."""
+    table = rf"""\begin{{table}}\caption{{{NOTE}}}
+\begin{{tabular*}}{{\linewidth}}{{@{{\extracolsep{{\fill}}}}l r@{{${{}}\pm{{}}$}}l r@{{ $\pm$ }}l}}
+Method & \multicolumn{{2}}{{c}}{{A}} & \multicolumn{{2}}{{c}}{{B}} \\
+Base & 93.4 & 0.2 & \multicolumn{{2}}{{c}}{{--}} \\
+Ours & 94.1 & 0.2 & 75.0 & 0.4 \\
+\end{{tabular*}}\end{{table}}"""
+    (row,) = audited(tmp_path, table, "t.tex")[0].values()
+    assert (row.id, row.p_welch) == ("Ours vs Base, A", pytest.approx(BELOW))
+
+
+def test_a_number_below_another_is_a_spread_only_where_it_is_said(tmp_path):
+    text = (
+        "| Method | Accuracy |\n|---|---|\n| Base | 93.4_{0.2} |\n| Ours | 94.1<sub>0.2</sub> |\n"
+    )
+    with pytest.raises(SpecError, match="nothing says what stands below the number") as refused:
+        audited(tmp_path, text, n=5)
+    assert "--plus-minus" in str(refused.value)
+    (row,) = audited(tmp_path, text, n=5, plus_minus="sd")[0].values()
+    assert row.p_welch == pytest.approx(BELOW)
+    thousands = text.replace("93.4_{0.2}", "1_000")
+    with pytest.raises(SpecError, match="nothing to compare"):
+        audited(tmp_path, thousands, n=5, plus_minus="sd")
+
+
+@pytest.mark.parametrize("cell", ["93.4 ± 0.2 ms", "93.4ms ± 0.2ms", "(93.4 ± 0.2) ms"])
+def test_one_unit_is_read_and_two_are_refused(tmp_path, cell):
+    text = f"| Method | Latency (lower is better) |\n|---|---|\n| Base | {cell} |\n"
+    text += "| Ours | 94.1 ± 0.2 ms |\n\nmean and sd of 5 runs\n"
+    (row,) = audited(tmp_path, text)[0].values()
+    assert (row.id.split(",")[0], row.p_welch) == ("Base vs Ours", pytest.approx(BELOW))
+    with pytest.raises(SpecError, match="in another unit"):
+        audited(tmp_path, text.replace("0.2 ms |\n\n", "0.2 s |\n\n"))
+
+
+def test_coefficients_are_not_compared_with_each_other(tmp_path):
+    text = "| | Model 1 |\n|---|---|\n| Intercept | 1.20*** |\n| | (0.10) |\n| Size | 0.45** |\n"
+    with pytest.raises(SpecError, match="a table of coefficients"):
+        audited(tmp_path, text + "| | (0.15) |\n\n** p < .01, *** p < .001\n")
+
+
+def test_cells_of_a_pasted_anova_stand_below_their_heads(tmp_path):
+    text = "Source   df   SS     MS     F     p\n"
+    text += (
+        "Group    2    10.5   5.25   4.20  .026\nError    27   33.75  1.25\nTotal    29   44.25\n"
+    )
+    (row,) = audited(tmp_path, text)[0].values()
+    assert row.answer == "holds"
+    (row,) = audited(tmp_path, text.replace(".026", ".25"))[0].values()
+    assert row.answer == "does not"
