@@ -47,6 +47,7 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
+from repro.audit.regression import in_summary
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
@@ -218,6 +219,8 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
+    if (summary := in_summary(text, source)) is not None:
+        return audit_statistics(summary, source, text, rounding)
     if has_statistics(text):
         found = _in_cells(text, source)
         return audit_statistics(found, source, text, rounding)

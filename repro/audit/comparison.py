@@ -192,6 +192,11 @@ NOT_SIGNIFICANT = replace(PrintedNumber.read(">0.05"), text="n.s.")
 _NO_P = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
 
 
+_RAISED = re.compile(r"(?<=10)([⁻⁰¹²³⁴-⁹]+)")
+_DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_POWER = re.compile(r"^([<>]?) ?(?=10\^-)")
+
+
 def printed_p(text: str) -> PrintedNumber | None:
     """The p that a cell or a line prints: `.03`, `p < .05` or `n.s.`; None where there is none.
 
@@ -199,6 +204,8 @@ def printed_p(text: str) -> PrintedNumber | None:
     """
     text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$*]", "", text.strip()).strip()
     text = text.removeprefix("=").strip().replace("≤", "<").replace("≥", ">")
+    text = _RAISED.sub(lambda found: "^" + found[0].translate(_DIGITS), text)
+    text = _POWER.sub(r"\1 1×", text.replace("^\N{MINUS SIGN}", "^-")).strip()
     if text.lower() in ("", *NOTHING, "ref", "ref.", "reference", "baseline"):
         return None
     if _NO_P.fullmatch(text):

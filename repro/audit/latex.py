@@ -47,6 +47,9 @@ _SIGNS = (
 )  # fmt: skip
 
 
+_SPACED = re.compile(r"(?<![^\s*])(?:[-0-9.()±] ){3,}[-0-9.()±](?![0-9])")
+"""`3 6 6 3 . 9 1`, as recognised from a picture; blanks say nothing in mathematics."""
+
 Seen = tuple[str, int]
 """What is seen in a cell, and the offset of its text."""
 
@@ -186,4 +189,4 @@ def plain(text: str) -> str:
             text = pattern.sub(short, text)
         if text == before:
             break
-    return " ".join(text.split())
+    return _SPACED.sub(lambda found: found[0].replace(" ", ""), " ".join(text.split()))

@@ -60,7 +60,8 @@ class PrintedValue:
 
 
 _MARKS = re.compile(
-    r"[†‡§¶•∙●○◦]|(?<=[0-9)%])(?<!10)(?:\^\{?[a-z0-9]{1,2}\}?|<sup>[\w, ]{1,9}</sup>|\[\^\w{1,9}\]"
+    r"[†‡§¶•∙●○◦★☆✓✔✗🥇🥈🥉]"
+    r"|(?<=[0-9)%])(?<!10)(?:\^\{?[a-z0-9]{1,2}\}?|<sup>[\w, ]{1,9}</sup>|\[\^\w{1,9}\]"
     r"|[\N{SUPERSCRIPT ONE}\N{SUPERSCRIPT TWO}\N{SUPERSCRIPT THREE}])(?![\w.])"
     r"|(?<=[0-9)%]) ?[abc]{1,3}$"
 )

@@ -14,9 +14,10 @@ from typing import TypeAlias
 
 from scipy.special import ndtri, stdtrit
 
-from repro.audit.as_printed import AsPrinted, Method
+from repro.audit.as_printed import AsPrinted
 from repro.audit.comparison import PrintedArm, PrintedComparison
 from repro.audit.printed_cells import PrintedValue
+from repro.audit.printed_rows import Method
 from repro.audit.printed_words import (
     UNNAMED,
     Better,

@@ -90,7 +90,11 @@ _COUNTS = {
     "a hundred": 100,
     "one hundred": 100,
 }
-_COUNT = rf"(\d{{1,6}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+_COUNT = (
+    r"((?<!\d)(?:\d{1,3}(?:[,’' ]\d{3})+|\d{1,6})(?!\d|[.,’']\d| \d{3}\b| ?[-\N{EN DASH}~] ?\d)"
+    rf"|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
+)
+"""A number of runs: 3,990 is one, and 5-10 or 3.990 is none."""
 _REPEATED = (
     r"(?:runs|seeds|splits|trials|repeats|repetitions|initiali[sz]ations|replicates"
     r"|replications|restarts)"
@@ -105,13 +109,19 @@ _RUNS = re.compile(
     rf"(?:[a-z-]+ ){{0,3}}{_REPEATED}\b|\b(?:repeated|run) {_COUNT} times\b"
     rf"|(?:^|[.,;:(±] ?){_COUNT} (?:random )?{_REPEATED}\b"
 )
+_PER_ARM = re.compile(
+    rf"\b{_COUNT} (?:\w+ )?(?:per|in each) (?:group|arm|condition|method|model)\b"
+)
+_IN_TOTAL = re.compile(rf"\btotal (?:of |n ?= ?)*{_COUNT}|\bn ?= ?{_COUNT} (?:\w+ )?in total\b")
 _NO_RUNS = re.compile(
     rf"\b(?:best|top)(?:[ -]\w+)? (?:out )?of (?:the )?{_COUNT}\b|cross[- ]?validat|\bfolds?\b"
     rf"|leave[- ]one[- ]out|bootstrap(?:ped)? (?:re)?(?:plicate|sample)|\btrained once"
     rf"|\bsingle run\b|[(,;] ?{_COUNT} (?:\w+ )?for (?!each|all|every|both)"
     rf"|{_REPEATED} (?:and|x|×|by|per) (?:the )?{_COUNT}\b"
     r"|\b(?:eval(?:uation)?|test|inference|decoding|sampling|generation)[ -](?:runs|seeds|trials)\b"
-    rf"|{_REPEATED} of (?:one|a single|the same)\b"
+    rf"|{_REPEATED} of (?:one|a single|the same)\b|experiments? (?:with|of) {_COUNT} \w+ each\b"
+    r"|number of [\w -]{0,30}(?:runs|seeds|episodes|trials|repeats)\b[\w -]{0,12} "
+    r"(?:differ|var(?:y|ies)\b|depend|range)"
 )
 ONE_SIDED = re.compile(r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test")
 CORRECTED = re.compile(
@@ -139,16 +149,17 @@ _LEGEND_OF_ALL = re.compile(
 )
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
-    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|lower is better"
+    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|lower is better"
 )
 _HIGHER = re.compile(
     r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
-    r"|precision|recall|\br2\b|\bap\b|miou|\bchrf\b|success|top-?[15]|higher is better"
+    r"|precision|recall|\br2\b|\bap\b|miou|\bchrf\b|success|throughput|top-?[15]|higher is better"
 )
 _LIKELIHOOD = re.compile(r"\bll\b|likelihood")
 
 _TASKS = re.compile(
     r"(?:data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
+    r"|workloads?|circuits?|features?|characteristics?|outcomes?"
     r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
     r"(?: ?\([^()]*\))?"
 )
@@ -211,7 +222,9 @@ ACCURACY_KNOWN = re.compile(
 
 _NO_METHOD = re.compile(
     r"(?:\N{GREEK SMALL LETTER DELTA}|\N{INCREMENT}|delta|diff(?:erence)?|gains?|p[- ]values?"
-    r"|(?:rel(?:ative|\.)? )?improvements?|#.*|(?:no|num(?:ber)?)\.? of .*)"
+    r"|(?:rel(?:ative|\.)? )?improvements?|#(?! ?\d).*|(?:no|num(?:ber)?)\.? of .*"
+    r"|cohen'?s? d|hedges'?s?'? g|cliff'?s? .*|(?:partial )?eta(?: ?squared|²|\^?2)?|effect sizes?"
+    r"|max(?:imum)?(?:imal)?(?: possible)?(?: score)?)"
     r"(?: ?\([^()]*\)| ?%)?"
 )
 
@@ -396,8 +409,10 @@ def runs_told(said: str) -> int | None:
     """
     if _NO_RUNS.search(said):
         return None
-    found = {next(filter(None, each)) for each in _RUNS.findall(said)}
-    counts = {_COUNTS.get(text) or int(text) for text in found}
+    found = _PER_ARM.findall(said) or [
+        next(filter(None, each)) for each in _RUNS.findall(_IN_TOTAL.sub("", said))
+    ]
+    counts = {_COUNTS.get(text) or int(re.sub(r"\D", "", text)) for text in found}
     return (counts.pop() or None) if len(counts) == 1 else None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
@@ -38,11 +39,15 @@ _BETWEEN = rf"(?: ?[,;](?! ?{_NEXT})[\w\N{{SUPERSCRIPT TWO}}^. ]{{1,12}} ?= ?{_N
 _P = re.compile(rf"{_BETWEEN} ?[,;:(]? ?(?:[pP] ?(?P<p>[=<>≤≥] ?{_N})|(?P<ns>n\.?s\.?)(?!\w))")
 _ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
+_FRACTIONAL = re.compile(r"welch|satterthwaite|kenward|unequal variances|greenhouse|huynh")
 _HEADS: Mapping[str, re.Pattern[str]] = {
-    "t": re.compile(r"t(?:[- ](?:value|stat(?:istic)?))?"),
-    "F": re.compile(r"f(?:[- ](?:value|stat(?:istic)?|ratio))?"),
+    "t": re.compile(
+        r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
+        r"t(?:[-_. ]?(?:values?|stat(?:istic)?s?|tests?)\.?)?(?: ?\((?:welch|student|paired|df)\))?"
+    ),
+    "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?"),
     "r": re.compile(r"r|pearson(?:'s)? r"),
-    "z": re.compile(r"z(?:[- ](?:value|score|stat(?:istic)?))?"),
+    "z": re.compile(r"z(?:[-_. ]?(?:values?|score|stat(?:istic)?\.?))?"),
     "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
     "df": re.compile(r"df|d\.f\.|degrees of freedom"),
     "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
@@ -50,7 +55,7 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
     "n": re.compile(r"n"),
     "p": re.compile(
         r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|sig\.?)(?: ?\(.*\))?"
-        r"|pr?\(?>\|[tz]\|\)?"
+        r"|pr? ?\(? ?> ?\|?[tzf]\|?\)?"
     ),
 }
 
@@ -64,21 +69,21 @@ class Statement:
 
     id: str
     kind: str
-    df: tuple[float, ...]
+    df: tuple[PrintedNumber, ...]
     value: PrintedNumber
     p: PrintedNumber | None
 
     @property
     def text(self) -> str:
         """`t(28) = 2.20`."""
-        df = f"({', '.join(f'{each:g}' for each in self.df)})" if self.df else ""
+        df = f"({', '.join(each.text for each in self.df)})" if self.df else ""
         sign = "" if self.value.relation != "=" else "= "
         return f"{self.kind}{df} {sign}{self.value.text}"
 
     @property
     def directed(self) -> bool:
         """Whether a one-sided test is possible: of one degree of freedom, or of a sign."""
-        return self.kind in "trz" or self.df[0] == 1
+        return self.kind in "trz" or self.df[0].value == 1
 
 
 def has_statistics(text: str) -> bool:
@@ -90,7 +95,8 @@ def _plain(text: str) -> str:
     """The text without the marks of LaTeX and Markdown, of the same lines."""
     text = re.sub(r"\\chi", "\N{GREEK SMALL LETTER CHI}", text).replace("\N{MINUS SIGN}", "-")
     text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
-    return re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", re.sub(r"[*_$\\{}]", "", text))
+    text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
+    return re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
 
 
 def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
@@ -107,10 +113,11 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
                 place = Place(file, line, at + 1)
                 problems.append(Problem(place, str(error), "t(28) = 2.20, p = .036", advice))
-    return _checked(found, problems, file)
+    return checked(found, problems, file)
 
 
-def _checked(found: list[Statement], problems: list[Problem], file: str) -> tuple[Statement, ...]:
+def checked(found: list[Statement], problems: list[Problem], file: str) -> tuple[Statement, ...]:
+    """The statements; SpecError with what could not be read, or if there are too many."""
     if len(found) > MAX_STATEMENTS:
         mistake, advice = f"{len(found):,} statistics", "make several files of it"
         problems = [Problem(Place(file), mistake, f"at most {MAX_STATEMENTS:,}", advice)]
@@ -147,16 +154,17 @@ def _label(words: str, at: int) -> str:
     return label if len(label) <= 60 else f"...{label[-57:]}"
 
 
-def _df(kind: str, text: str) -> tuple[float, ...]:
-    parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip()))
+def _df(kind: str, text: str) -> tuple[PrintedNumber, ...]:
+    """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
+    parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip("() ")))
     wanted = {"F": 2, "z": 0}.get(kind, 1)
     parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
     if kind == "z":
         return ()
     if len(parts) != wanted or not all(re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]+)?", e) for e in parts):
         raise ClaimError(f"{kind}({text}) needs {wanted} degrees of freedom")
-    found = tuple(map(float, parts))
-    if not all(each > 0 for each in found):
+    found = tuple(map(PrintedNumber.read, parts))
+    if not all(each.value > 0 for each in found):
         raise ClaimError(f"{kind}({text}): degrees of freedom are above 0")
     return found
 
@@ -200,7 +208,7 @@ def in_cells(table: Pasted) -> tuple[Statement, ...]:
                 where = row[behind.get(at, at)]
                 place = Place(table.file, where.line, where.column)
                 problems.append(Problem(place, str(error), "t(28) = 2.20 with p .036", advice))
-    return _checked(found, problems, table.file)
+    return checked(found, problems, table.file)
 
 
 def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
@@ -218,6 +226,8 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         role = next((r for r, head in _HEADS.items() if head.fullmatch(name.lower())), None)
         if role is not None and role not in at:
             at[role] = place
+            if "(df)" in name.lower():  # `2.20 (28)`
+                at["df"] = place
             fixed = fixed or (df if opened else "")
     kinds = [kind for kind in ("t", "F", "r", "z", "χ²") if kind in at]
     if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
@@ -232,7 +242,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     for row, error in zip(body, of_errors, strict=True):
         if not row[at[kinds[0]]].empty:
             _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
-    return _checked(found, problems, table.file)
+    return checked(found, problems, table.file)
 
 
 def _refuse_coefficients(body: Sequence[Sequence[Cell]], file: str) -> None:
@@ -268,6 +278,8 @@ def _of_row(
     cells = {role: _plain(row[place].text).strip() for role, place in at.items()}
     try:
         fixed, error = told
+        if both := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", cells[kind]):
+            cells[kind], cells["df"] = both.groups()
         df = fixed or cells.get("df") or ", ".join(cells.get(each, "") for each in ("df1", "df2"))
         df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
         if kind == "r" and not fixed and "df" not in cells:
@@ -292,19 +304,29 @@ def _df_of_pairs(n: str) -> str:
     return str(int(n) - 2)
 
 
-def span_of(statement: Statement) -> Span:
-    """The two-sided p of every statistic that is printed like this; upper tail for F and χ²."""
+def span_of(statement: Statement, *, rounded_df: bool = False) -> Span:
+    """The two-sided p of every statistic that is printed like this; upper tail for F and χ².
+
+    Degrees of freedom with decimals are rounded; whole ones too only with ``rounded_df``.
+    """
     low, high = statement.value.low, statement.value.high
     signed = statement.kind in "trz"
     if signed:
         ends = (abs(low), abs(high))
         low, high = (0.0 if low <= 0 <= high else min(ends)), max(ends)
-    return _tail(statement, high), _tail(statement, max(low, 0.0))
+    every = list(product(*(_ends(each, rounded=rounded_df) for each in statement.df)))
+    tails = [_tail(statement.kind, df, value) for df in every for value in (high, max(low, 0.0))]
+    return min(tails), max(tails)
 
 
-def _tail(statement: Statement, value: float) -> float:
-    df = statement.df
-    match statement.kind:
+def _ends(df: PrintedNumber, *, rounded: bool) -> tuple[float, ...]:
+    if df.text.isdecimal() and not rounded:
+        return (df.value,)
+    return (max(df.low, df.value / 2), df.high)
+
+
+def _tail(kind: str, df: Sequence[float], value: float) -> float:
+    match kind:
         case "z":
             return float(2 * ndtr(-value))
         case "F":
@@ -321,11 +343,13 @@ def _tail(statement: Statement, value: float) -> float:
 class _Said:
     """What the text tells of its tests: that there are one-sided ones, or corrected p-values.
 
-    ``in_text``: the statistics stand in a text, of which nothing else is read.
+    ``in_text``: the statistics stand in a text, of which nothing else is read. ``rounded_df``: it
+    tells of tests whose degrees of freedom are no whole numbers.
     """
 
     one_sided: bool
     corrected: bool
+    rounded_df: bool
     in_text: bool
 
     def sentences(self) -> Iterator[str]:
@@ -347,8 +371,12 @@ def audit_statistics(
 ) -> Audit:
     """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
     lower = text.lower()
-    tells = (ONE_SIDED.search(lower) is not None, CORRECTED.search(lower) is not None)
-    said = _Said(*tells, in_text=has_statistics(text))
+    said = _Said(
+        one_sided=ONE_SIDED.search(lower) is not None,
+        corrected=CORRECTED.search(lower) is not None,
+        rounded_df=_FRACTIONAL.search(lower) is not None,
+        in_text=has_statistics(text),
+    )
     rows = tuple(_audited(each, rounding, said) for each in statements)
     return Audit("", source, rows, tuple(said.sentences()))
 
@@ -356,7 +384,7 @@ def audit_statistics(
 def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
     p = None if each.p is None else each.p.under(rounding)
     each = replace(each, value=each.value.under(rounding), p=p)
-    span = span_of(each)
+    span = span_of(each, rounded_df=said.rounded_df)
     row = Audited(
         id=each.id,
         kind="statistic",
@@ -366,7 +394,11 @@ def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
         assumed=f"{each.kind} {'two-sided' if each.kind in 'trz' else 'upper tail'}",
         alpha=ALPHA,
         rounding=rounding,
-        details={"statistic": each.kind, "df": each.df, "value": each.value.text},
+        details={
+            "statistic": each.kind,
+            "df": tuple(df.value for df in each.df),
+            "value": each.value.text,
+        },
     )
     row = _without_p(row, each, span) if p is None else _with_p(row, each, p, said)
     return replace(row, findings=(row.reason,))
@@ -400,7 +432,7 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
         reason += ", as the text says" if told.one_sided else ", which nothing says"
         grade = Grade.CONSISTENT_IF
         return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
-    if told.corrected:
+    if told.corrected and p.high >= span[0]:  # no correction makes a p smaller
         reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
     claimed = {"<": p.high <= ALPHA or None, ">": False if p.low >= ALPHA else None}

@@ -226,3 +226,87 @@ def test_a_table_of_coefficients_has_its_df_below_it(tmp_path):
     (row,) = audited(tmp_path, f"{text}\nResidual df: 50\n")
     assert row.p_interval == pytest.approx([2 * stats.t.sf(t, 50) for t in (1.5715, 1.5705)])
     assert (row.answer, row.grade) == ("does not", "DECISION-INCONSISTENT")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("t(2.3) = 4.30, p = .041", "holds"),  # of 2.25: .0405
+        ("t(4.6) = 4.24, p = .0101", "holds"),
+        ("t(4.6) = 4.24, p = .0103", "does not"),
+        ("t(4) = 4.24, p = .0101", "does not"),
+        ("Welch's test: t(5) = 4.24, p = .0095", "holds"),  # of 4.5 to 5.5 by rounding
+        ("Student's test: t(5) = 4.24, p = .0095", "does not"),
+    ],
+)
+def test_degrees_of_freedom_are_rounded_where_they_can_be(text, answer, tmp_path):
+    assert [row.answer for row in audited(tmp_path, text)] == [answer]
+
+
+@pytest.mark.parametrize(
+    ("head", "cells"),
+    [
+        ("Welch t | df", "3.2279 | 60.46"),
+        ("t stat. | df", "3.2279 | 60.46"),
+        ("tstat | df", "3.2279 | 60.46"),
+        ("t (Welch) | df", "3.2279 | 60.46"),
+        ("t-test | df", "3.2279 | 60.46"),
+        ("t(df) | d", "3.2279 (60.46) | 0.65"),
+    ],
+)
+def test_columns_of_t_by_other_names(head, cells, tmp_path):
+    table = f"| Cell | {head} | p |\n|---|---|---|---|\n| a_1 vs b | {cells} | %s |\n"
+    for p, answer in (("0.002016", "holds"), ("0.02", "does not"), ("**< 10⁻²**", "holds")):
+        (row,) = audited(tmp_path, table % p)
+        assert row.answer == answer
+        assert "a_1 vs b" in row.id
+
+
+def test_a_correction_makes_no_p_smaller(tmp_path):
+    text = "Bonferroni-corrected: t(28) = 2.20, p = .001; t(28) = 2.20, p = .072"
+    assert [row.answer for row in audited(tmp_path, text)] == ["does not", "cannot say"]
+
+
+LM = """Call:
+lm(formula = dist ~ speed, data = cars)
+
+Coefficients:
+            Estimate Std. Error t value Pr(>|t|)
+(Intercept) -17.5791     6.7584  -2.601   0.0123 *
+speed         3.9324     0.4155   9.464 1.49e-12 ***
+---
+Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1
+
+Residual standard error: 15.38 on 48 degrees of freedom
+Multiple R-squared:  0.6511,	Adjusted R-squared:  0.6438
+F-statistic: 89.57 on 1 and 48 DF,  p-value: 1.49e-12
+"""
+"""R 4, data set cars: https://stat.ethz.ch/R-manual/R-devel/library/datasets/html/cars.html"""
+
+OLS = """                            OLS Regression Results
+Dep. Variable:                   dist   R-squared:                       0.651
+Method:                 Least Squares   F-statistic:                     89.57
+Df Residuals:                      48   Prob (F-statistic):           1.49e-12
+Df Model:                           1
+Covariance Type:            nonrobust
+==============================================================================
+                 coef    std err          t      P>|t|      [0.025      0.975]
+------------------------------------------------------------------------------
+Intercept    -17.5791      6.758     -2.601      0.012     -31.168      -3.990
+speed          3.9324      0.416      9.464      0.000       3.097       4.768
+==============================================================================
+Omnibus:                        8.975   Durbin-Watson:                   1.676
+"""
+
+
+@pytest.mark.parametrize("text", [LM, OLS], ids=["R", "statsmodels"])
+def test_the_summary_of_a_regression(text, tmp_path):
+    assert [row.answer for row in audited(tmp_path, text)] == ["holds"] * 3
+    wrong = text.replace("-2.601   0.0123", "-2.601   0.0323").replace("0.012  ", "0.032  ")
+    assert [row.answer for row in audited(tmp_path, wrong)] == ["does not", "holds", "holds"]
+
+
+def test_a_summary_without_degrees_of_freedom_is_refused(tmp_path):
+    text = LM.replace("on 48 degrees of freedom", "").replace("F-statistic", "")
+    with pytest.raises(SpecError, match="t without degrees of freedom"):
+        [row.answer for row in audited(tmp_path, text)]

@@ -461,3 +461,69 @@ def test_a_text_of_many_commands_is_read_in_time(tmp_path):
     text = f"{many}{table}\\end{{tabular}}"
     (row,) = audited(tmp_path, text, "t.tex", n=5, plus_minus="sd")[0].values()
     assert row.p_welch == pytest.approx(welch((53.11, 0.92, 5), (48.7, 0.84, 5)))
+
+
+VIRAL = """| Characteristic | Low VL{low} | High VL{high} | P-value |
+|---|---|---|---|
+| Age, mean (SD) | 60.3 (17.8) | 64.1 (18.1) | <0.001 |
+| Weight, mean (SD) | 80.3 (17.8) | 81.1 (18.1) | 0.05 |
+
+{note}
+"""
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "note", "n"),
+    [
+        (" (n=3,990)", " (n=3,990)", "", 3990),
+        (" (n=3 990)", " (n=3’990)", "", 3990),
+        ("", "", "n = 1,250 per group", 1250),
+        ("", "", "n=30 (15 per group)", 15),
+        ("", "", "N=30, 15 per group", 15),
+        (" (n=3.990)", " (n=3.990)", "", None),
+        ("", "", "n=5-10 animals", None),
+        ("", "", "n = 3\N{EN DASH}6 mice", None),
+        ("", "", "3 independent experiments with 6 replicates each", None),
+        ("", "", "Total N=60", None),
+        ("", "", "a fixed set of 10 seeds, but the number of episodes differs", None),
+    ],
+)
+def test_a_number_of_runs_is_whole_and_of_one_arm(tmp_path, low, high, note, n):
+    rows, _ = audited(tmp_path, VIRAL.format(low=low, high=high, note=note))
+    age, weight = rows.values()
+    if n is None:
+        assert age.p_welch is None
+        assert "n" in age.reason
+    else:
+        assert age.p_welch == pytest.approx(welch((60.3, 17.8, n), (64.1, 18.1, n)), rel=1e-6)
+        assert weight.p_welch == pytest.approx(welch((80.3, 17.8, n), (81.1, 18.1, n)), rel=1e-6)
+
+
+def test_sizes_of_effects_are_no_methods(tmp_path):
+    text = "| Feature | Max score | Human Mean (SD) | AI Mean (SD) | p-value | Cohen's d |\n"
+    text += "|---|---|---|---|---|---|\n| CV | 8 | 0.42 (0.18) | 0.25 (0.11) | 0.1776 | -1.14 |\n"
+    (row,) = audited(tmp_path, text, n=50)[0].values()
+    assert row.id.startswith("Human Mean (SD) vs AI Mean (SD)")
+    assert row.answer != "holds"  # Welch's p is 1e-7, and the printed one 0.18
+
+
+def test_a_p_of_two_rows_is_that_of_their_pair(tmp_path):
+    text = "| Usefulness | Group | n | Mean (SD) | p-value |\n|---|---|---|---|---|\n"
+    text += "| Goals | High | 5 | 51 (5.15) | .036 |\n| | Low | 5 | 31.8 (14.26) | |\n"
+    text += "| Planning | High | 5 | 52 (5.52) | .156 |\n| | Low | 5 | 40.6 (14.35) | |\n"
+    rows, _ = audited(tmp_path, text)
+    assert [row.p_welch for row in rows.values()] == [
+        pytest.approx(welch((51, 5.15, 5), (31.8, 14.26, 5))),
+        pytest.approx(welch((52, 5.52, 5), (40.6, 14.35, 5))),
+    ]
+
+
+def test_an_unreadable_cell_is_told_and_its_column_stays(tmp_path):
+    text = "| Task | AIRS | Ours |\n|---|---|---|\n| Hopper | 36.4±0.8 | 36.6±0.2 |\n"
+    text += "| Walker | 39.7±0.2 | 39..8±0.3 |\n| Reacher | -2.8±0.2 | 2,6,6±0.3 |\n"
+    with pytest.raises(SpecError, match=r"39\.\.8"):
+        audited(tmp_path, text, n=10, plus_minus="sd", better="higher")
+    spaced = r"\begin{tabular}{lcc}Task & AIRS & Ours \\ Hopper & 36.4(0.8) &"
+    spaced += r" $\mathbf{3 6 . 6 ( 0 . 2})$ \\ \end{tabular}"
+    (row,) = audited(tmp_path, spaced, n=10, plus_minus="sd", better="higher")[0].values()
+    assert row.p_welch == pytest.approx(welch((36.6, 0.2, 10), (36.4, 0.8, 10)))

@@ -1,0 +1,224 @@
+"""A row of a printed table -> the method that it names, with a value per column and its p."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from repro.audit.comparison import printed_p
+from repro.audit.pasted import Cell, Pasted
+from repro.audit.printed_cells import (
+    TWO,
+    VALUE,
+    PrintedValue,
+    bare,
+    has_spread,
+    number_of,
+    spread_of,
+)
+from repro.audit.printed_words import Meaning, Reading, Side, runs_in_name, spread_told
+from repro.errors import ClaimError, Place, Problem
+from repro.evidence.published import PrintedNumber
+
+_MEANINGS: Mapping[str, Meaning] = {each: Meaning(each) for each in ("sd", "se", "ci95")}
+WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A row of a table: its name, a value per column, the p of a column, and what heads it."""
+
+    name: str
+    values: Mapping[str, PrintedValue]
+    p: Mapping[str, PrintedNumber]
+    section: str = ""
+
+
+def is_group(row: Sequence[Cell]) -> bool:
+    """A line that says what the lines below it are: one text, or a text and nothing."""
+    texts = {cell.text for cell in row[1:] if not cell.empty}
+    return texts <= {row[0].text}
+
+
+def place_of(file: str, cell: Cell) -> Place:
+    return Place(file, cell.line, cell.column)
+
+
+class RowReader:
+    """Reads rows by the roles of their columns, and keeps what it cannot read as problems.
+
+    ``told`` is what the table or the user says a spread is; else no number below another is one.
+    """
+
+    def __init__(
+        self,
+        table: Pasted,
+        names: Sequence[str],
+        roles: list[str],
+        side: Side,
+        told: Reading | Meaning | None,
+    ) -> None:
+        self.file, self.names, self.roles, self.told = table.file, names, roles, told
+        self.units: dict[str, tuple[str | None, Cell]] = {}
+        self.problems: list[Problem] = []
+        self.unread: list[str] = []
+        self.bracketed = ""
+        self.roles[0] = "name"
+        self.above = ""
+        texts = [cell.text for row in table.rows for cell in row[1:]]
+        numbers = [bare(text)[0] for text in texts]
+        self.points = any(re.search(r"[0-9]\.[0-9]", number) for number in numbers)
+        self.sure = any(
+            re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
+        )
+        values = self.at("value")
+        self.across = side == "columns"
+        spread = any(self._spread_in(at, table.rows) for at in values)
+        self.only_spread = spread and self.across and "p" not in roles
+        if spread and not self.across:
+            for at in values:
+                if not self._spread_in(at, table.rows):
+                    self.roles[at] = "unread"
+
+    def at(self, role: str) -> list[int]:
+        """The columns of a role."""
+        return [at for at, each in enumerate(self.roles) if each == role]
+
+    def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
+        printed = any(has_spread(bare(row[at].text)[0]) for row in rows[1:])
+        return printed or self._deviations(at) is not None
+
+    def _deviations(self, at: int) -> int | None:
+        """The column of deviations that follows a column of means."""
+        after = at + 1
+        here = after < len(self.roles) and self.roles[after] in ("sd", "se", "ci95")
+        return after if here else None
+
+    def methods(self, body: Sequence[Sequence[Cell]]) -> Iterator[Method]:
+        """A method per row; rows of one text head the sections below them."""
+        section = ""
+        for row in body:
+            if is_group(row):
+                section = bare(row[0].text)[0]
+                continue
+            method = replace(self._method(row), section=section)
+            if self.only_spread and not any(v.spread for v in method.values.values()):
+                self.unread.append(method.name)
+            else:
+                yield method
+
+    def _method(self, row: Sequence[Cell]) -> Method:
+        name = self._name(row)
+        n = next((self._n(row[at]) for at in self.at("n")), None)
+        n = n or runs_in_name(name, of_method=not self.across)
+        named = [at for at, each in enumerate(self.names) if each.lower() == "test"]
+        test = " ".join(row[at].text.lower() for at in named if not row[at].empty)
+        values = {
+            column: replace(value, n=n or runs_in_name(column, of_method=self.across), test=test)
+            for at in self.at("value")
+            if (column := self.names[at]) and (value := self._value(row, at))
+        }
+        ps: dict[str, PrintedNumber] = {}
+        for at in self.at("p"):
+            of = self._of_p(at)
+            if of and of not in ps and (p := self._p(row[at])) is not None:
+                ps[of] = p
+        return Method(name, values, ps)
+
+    def _of_p(self, at: int) -> str:
+        """The column of results that a column of p names, else the one before it."""
+        values = {of: self.names[of] for of in self.at("value")}
+        said = re.findall(r"\w+", self.names[at].lower())
+        named = [name for name in values.values() if re.findall(r"\w+", name.lower()) == said[1:]]
+        before = [name for of, name in values.items() if of < at]
+        return [*before[-1:], *named][-1] if before or named else ""
+
+    def _name(self, row: Sequence[Cell]) -> str:
+        """The texts before the first result; the first goes on from above where it is empty."""
+        first = next(
+            (at for at, role in enumerate(self.roles) if role not in ("name", "unread")), 1
+        )
+        if not row[0].empty:
+            self.above = row[0].text
+        texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
+        return " ".join(bare(text)[0] for text in texts)
+
+    def _value(self, row: Sequence[Cell], at: int) -> PrintedValue | None:
+        cell, after = row[at], self._deviations(at)
+        if cell.empty:
+            return None
+        text, bold, stars = bare(self._points(cell))
+        found = VALUE.fullmatch(text)
+        if TWO.fullmatch(text) or not re.search("[0-9]", text):
+            self.unread.append(f"{cell.text[:40]!r}")
+            return None
+        if found is None:
+            mistake = f"{cell.text[:40]!r} is not a number with its spread"
+            self._wrong(cell, mistake, "93.4±0.2", WRITE)
+            return None
+        if (found["other"] or found["after"]) and not self.bracketed:
+            self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
+        try:
+            self._refuse_units(found, cell, self._name(row) if self.across else self.names[at])
+            spread, meaning = spread_of(found)
+            mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
+            told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
+            of_all = told is not None and told.reading in ("ci95", "other")
+            meaning = told if of_all else meaning or told
+            value = PrintedValue(mean, spread, stars, bold, meaning, percent)
+            if after is not None and not row[after].empty:
+                spread = number_of(bare(self._points(row[after]))[0].lstrip("±+/- "))
+                told = spread_told(self.names[after].lower())
+                return replace(value, spread=spread, meaning=told or _MEANINGS[self.roles[after]])
+        except ClaimError as error:
+            self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
+            return None
+        return value
+
+    def _refuse_units(self, found: re.Match[str], cell: Cell, group: str) -> None:
+        """ClaimError if units differ within a group, or nothing says what a spread below is."""
+        unit, first = self.units.setdefault(group, (found["unit"], cell))
+        if found["spread"] and unit != found["unit"]:
+            mistake = f"{cell.text[:40]!r} is compared with {first.text[:40]!r}, in another unit"
+            raise ClaimError(mistake, advice="write all values in one unit")
+        if found["below"] and self.told is None:
+            mistake = f"nothing says what stands below the number in {cell.text[:40]!r}"
+            raise ClaimError(mistake, advice="if it is a spread: --plus-minus sd, se or ci95")
+
+    def _points(self, cell: Cell) -> str:
+        """The text with a decimal point; a comma is one where others of the table are, for sure."""
+        if "," not in re.sub(r", |,(?=-)", "", cell.text) or re.search(
+            r"[\[(].*,.*[\])]", cell.text
+        ):
+            return cell.text
+        if self.points:
+            return re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", cell.text)
+        if self.sure:
+            return cell.text.replace(",", ".")
+        self._wrong(cell, f"{cell.text[:40]!r} may be a thousand or a decimal comma", "93.4", WRITE)
+        return cell.text.replace(",", "")
+
+    def _n(self, cell: Cell) -> int | None:
+        text = cell.text.lower().removeprefix("n").lstrip(" =")
+        if cell.empty:
+            return None
+        if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text) > 0):
+            advice = "write how many runs the mean is of, or - where that is not printed"
+            self._wrong(
+                cell, f"{cell.text[:40]!r} is not a number of runs", "a whole number", advice
+            )
+            return None
+        return int(text)
+
+    def _p(self, cell: Cell) -> PrintedNumber | None:
+        try:
+            return None if cell.empty else printed_p(bare(cell.text)[0])
+        except ClaimError as error:
+            self._wrong(cell, str(error), "0.03, <.001 or n.s.", "or - where no p is printed")
+            return None
+
+    def _wrong(self, cell: Cell, mistake: str, expected: str, advice: str) -> None:
+        place = place_of(self.file, cell)
+        if place not in [problem.place for problem in self.problems]:
+            self.problems.append(Problem(place, mistake, expected, advice))
