@@ -52,7 +52,7 @@ def in_summary(text: str, file: str) -> tuple[Statement, ...] | None:
         try:
             found.append(_coefficient(lines[first], line, df, len(found)))
         except ClaimError as error:
-            advice = "paste the summary as it was printed, with its degrees of freedom"
+            advice = "paste the whole summary, with its degrees of freedom"
             expected = "a name with one number per column, as in size 0.45 0.15 3.00 0.004"
             problems.append(Problem(Place(file, number, 1), str(error), expected, advice))
     found += _of_model(text, len(found))

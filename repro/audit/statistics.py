@@ -344,7 +344,7 @@ class _Said:
     """What the text tells of its tests: that there are one-sided ones, or corrected p-values.
 
     ``in_text``: the statistics stand in a text, of which nothing else is read. ``rounded_df``: it
-    tells of tests whose degrees of freedom are no whole numbers.
+    tells of tests whose degrees of freedom need not be whole.
     """
 
     one_sided: bool
