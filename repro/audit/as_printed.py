@@ -47,12 +47,18 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
     "p": re.compile(
         r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\)| (?:vs\.?|versus|against|of) .*)?"
     ),
-    "sd": re.compile(r".*\b(?:s\.?d\.?|std\.?|std?\.? ?dev\.?|stdev|standard deviation)\)?"),
+    "sd": re.compile(
+        r".*\b(?:s\.?d\.?|std\.?|std?\.? ?dev(?:iation)?\.?|stdev|standard deviation)\)?"
+    ),
     "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err(?:or)?\.?|standard error)\)?"),
     "ci95": re.compile(
         r".*(?:[5-9][0-9] ?% ?ci|ci ?[5-9][0-9]|[5-9][0-9] ?% confidence interval|±ci)\)?"
     ),
 }
+
+
+_SIGNED = re.compile(r"[0-9)%] ?(?:±|\+/-) ?[0-9.]")
+"""A number with its spread, whatever else stands in the cell, which is a mistake to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,7 @@ def read_as_printed(
         across=side == "columns",
         sectioned=sectioned,
         unread=tuple(dict.fromkeys([*unread, *reader.unread])),
-        guessed=tuple(filter(None, [found.sentence, reader.bracketed, differ])),
+        guessed=tuple(filter(None, [found.sentence, reader.bracketed, differ, _marks(said)])),
         way_guessed=likely,
         compared_with=compared_with(
             columns if side == "columns" else [row.name for row in rows],
@@ -153,6 +159,12 @@ def _one_n(
         None,
         f"n is {told} by the text and {min(filter(None, named))} by a name: neither is taken.",
     )
+
+
+def _marks(said: str) -> str:
+    """A sentence on a mark other than stars, where the text says that it means a p-value."""
+    found = re.search(r"([†‡§])[^.;|†‡§]{0,60}(?:signific|\bp ?[<≤])", said)
+    return f"What {found[1]} says of significance is not checked." if found else ""
 
 
 def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:
@@ -294,7 +306,12 @@ def _role(name: str, cells: Sequence[Cell]) -> str:
         spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
         if pattern.fullmatch(lower) and not spread:
             return role
-    with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
+    signed = re.compile(
+        r"[0-9)%] ?(?:±|\+/-) ?[0-9.]"
+    )  # a mistake in a cell is told, not its column left
+    with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers) or any(
+        signed.search(cell.text) for cell in results
+    )
     return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"
 
 

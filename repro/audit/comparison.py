@@ -215,6 +215,8 @@ def printed_p(text: str) -> PrintedNumber | None:
 
 def check_probability(p: PrintedNumber) -> PrintedNumber:
     """The number itself, or ClaimError unless it prints a probability."""
+    if p.text.lstrip("= ") == "0":
+        raise ClaimError("a p of 0 has no digits: .000 or <.001 tells how small it is")
     if not 0 <= p.value <= 1 or (p.relation, p.value) in (("<", 0.0), (">", 1.0)):
         raise ClaimError(f"a p-value lies between 0 and 1, and {p.text} does not")
     return p

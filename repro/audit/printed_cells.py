@@ -9,7 +9,7 @@ from statistics import median
 from typing import TypeAlias
 
 from repro.audit.comparison import NOT_SIGNIFICANT
-from repro.audit.printed_words import ACCURACY_KNOWN, Better, Meaning, way
+from repro.audit.printed_words import ACCURACY_KNOWN, TURNED, Better, Meaning, way
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
 
@@ -153,7 +153,11 @@ def ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple
     found = {
         name: better
         for name, values in groups.items()
-        if (better := way(name) or way(caption) or better_by_bold(values))
+        if (
+            better := way(caption if TURNED.search(name) else name)
+            or way(caption)
+            or better_by_bold(values)
+        )
     }
     unsaid = {name: values for name, values in groups.items() if name not in found}
     likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
@@ -162,6 +166,8 @@ def ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple
 
 def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
     """Whether most values are above one half, in percent or on a data set known for accuracy."""
+    if TURNED.search(name) or way(name) == "lower":
+        return False
     known = ACCURACY_KNOWN.match(name.lower()) is not None
     if not values or not (known or any(value.percent for value in values)):
         return False

@@ -122,7 +122,9 @@ class RowReader:
         ps: dict[str, PrintedNumber] = {}
         for at in self.at("p"):
             of = self._of_p(at)
-            if of and of not in ps and (p := self._p(row[at])) is not None:
+            if not of or of in ps:
+                self.unread.append(self.names[at])
+            elif (p := self._p(row[at])) is not None:
                 ps[of] = p
         return Method(name, values, ps)
 

@@ -61,10 +61,12 @@ _OTHER = re.compile(
 _LEVEL = r"(?<![\w.])([5-9][0-9](?:\.[0-9]+)?)(?: ?% ?(?:\w+ )?| )"
 _SAYS: Mapping[Reading, re.Pattern[str]] = {
     "sd": re.compile(
-        rf"{_MANY}(?:\b(?:s\.?d\.?|std(?!\.? ?err)\.?|stdev|standard deviations?)(?![a-z])|σ)"
+        rf"{_MANY}(?:\b(?:s\.?d\.?|std(?!\.? ?err)\.?|stdev|standard deviations?)"
+        r"(?![a-z]| of the mean)|σ)"
     ),
     "se": re.compile(
-        rf"{_MANY}\b(?:s\.?e\.?m?|std\.? ?err(?:or)?s?|(?:standard|std\.?) errors?)(?![a-z])"
+        rf"{_MANY}\b(?:s\.?e\.?m?|std\.? ?err(?:or)?s?|(?:standard|std\.?) errors?"
+        r"|(?:standard deviations?|s\.?d\.?) of the mean)(?![a-z])"
     ),
     "ci95": re.compile(
         rf"{_LEVEL}(?:ci|c\.i\.|confidence|credible)|\bci ?([5-9][0-9])(?![0-9.])"
@@ -149,7 +151,8 @@ _LEGEND_OF_ALL = re.compile(
 )
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
-    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|lower is better"
+    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
+    r"|lower is better"
 )
 _HIGHER = re.compile(
     r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
@@ -464,6 +467,14 @@ def legend_told(said: str) -> dict[str, PrintedNumber]:
         if len(both[0]) == len(both[1]):
             found |= {stars: PrintedNumber.read(f"<{p}") for stars, p in zip(*both, strict=True)}
     return found
+
+
+TURNED = re.compile(
+    r"\b(?:drop|degradation|gap|decrease|reduction|negative)\b|\baccuracy loss\b"
+    r"|\b1 ?[-\N{MINUS SIGN}]|[- ]free\b",
+    re.IGNORECASE,
+)
+"""Words that turn the way of the metric next to them, so that a name tells of none."""
 
 
 def way(text: str) -> Better | None:

@@ -33,10 +33,16 @@ _STATISTIC = re.compile(
     rf"(?P<is>[=<>]) ?(?P<value>{_N})"
 )
 _OPENED = re.compile(rf"(?<![\w/.-]){_NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
-_NEXT = rf"(?:[pP] ?[=<>]|(?!r ?[=<>]){_NAMES} ?[(=<>])"
-"""What begins something else; `r = .31` without degrees of freedom is the size of an effect."""
-_BETWEEN = rf"(?: ?[,;](?! ?{_NEXT})[\w\N{{SUPERSCRIPT TWO}}^. ]{{1,12}} ?= ?{_N})*"
-_P = re.compile(rf"{_BETWEEN} ?[,;:(]? ?(?:[pP] ?(?P<p>[=<>≤≥] ?{_N})|(?P<ns>n\.?s\.?)(?!\w))")
+_P = re.compile(
+    r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
+    rf"[pP](?:[-_ ]?(?:value|adj\w*))? ?(?:(?P<p>[=<>≤≥≈] ?{_N})|= ?(?P<ns>n\.?s\.?(?!\w)))"
+    r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)"
+)
+_ENDS = re.compile(
+    rf"[|&\t\n]|[.;] (?=[A-Z])|; ?r ?[=<>]|(?<![\w/.-])(?!r ?[=<>]){_NAMES} ?[=<>]|; ?\w+ ?="
+)
+"""Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
+_BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{_N}) ?[,;:]? ?\(?$")
 _ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
 _FRACTIONAL = re.compile(r"welch|satterthwaite|kenward|unequal variances|greenhouse|huynh")
@@ -91,10 +97,26 @@ def has_statistics(text: str) -> bool:
     return _OPENED.search(_plain(text)) is not None
 
 
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_OF_R = (
+    (re.compile(rf"\b(t|χ²) = ({_N}), df = ([0-9.]+), p-value"), r"\1(\3) = \2, p"),
+    (
+        re.compile(rf"\bF = ({_N}), num df = ([0-9.]+), denom df = ([0-9.]+), p-value"),
+        r"F(\2, \3) = \1, p",
+    ),
+)
+"""How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
+
+
 def _plain(text: str) -> str:
     """The text without the marks of LaTeX and Markdown, of the same lines."""
     text = re.sub(r"\\chi", "\N{GREEK SMALL LETTER CHI}", text).replace("\N{MINUS SIGN}", "-")
     text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
+    text = re.sub(r"(?i)\bchi[- ]?squared?(?= ?[(=])|\bX-squared(?= =)", "χ²", text)
+    text = re.sub(r"(?<!\w)([tFrz]|χ²)_\{?([0-9][0-9., ]*)\}?", r"\1(\2)", text)
+    text = re.sub(r"(?<!\w)([tF])([₀-₉]+)", lambda t: f"{t[1]}({t[2].translate(_LOWERED)})", text)
+    for printed, written in _OF_R:
+        text = printed.sub(written, text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
     return re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
 
@@ -105,10 +127,13 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
     problems: list[Problem] = []
     for line, words in enumerate(_plain(text).split("\n"), 1):
         read = {each.start(): each for each in _STATISTIC.finditer(words)}
-        starts = sorted(read.keys() | {each.start() for each in _OPENED.finditer(words)})
+        opened = sorted(each.start() for each in _OPENED.finditer(words))
+        starts = sorted({*read, *opened})
         for at in starts:
             try:
-                found += _statement(words, at, read.get(at), line, before + len(found))
+                end = next((each for each in opened if each > at), len(words))
+                until = (0 if at == starts[0] else at, end)
+                found += _statement(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
                 place = Place(file, line, at + 1)
@@ -127,21 +152,38 @@ def checked(found: list[Statement], problems: list[Problem], file: str) -> tuple
 
 
 def _statement(
-    words: str, at: int, found: re.Match[str] | None, line: int, before: int
+    words: str,
+    at: int,
+    found: re.Match[str] | None,
+    line: int,
+    before: int,
+    within: tuple[int, int],
 ) -> Iterator[Statement]:
-    """The statement that begins there; none for r = .3 or F = 2, which may be anything."""
+    """The statement that begins there; none for r = .3 or F = 2, which may be anything.
+
+    Its p stands behind it, else before it, ``within`` the words that are of no other statistic.
+    """
     if found is None:
         raise ClaimError(f"{words[at : at + 30]!r} has a number that is not plain")
     symbol = found["name"]
     if found["df"] is None and symbol not in "zZ":
         return
     kind = symbol.lower() if symbol in "zZ" else symbol if symbol in "tFr" else "χ²"
-    after = _P.match(words, found.end())
-    p = None if after is None else printed_p("n.s." if after["ns"] else after["p"])
+    p = _p_of_words(words[within[0] : at], words[found.end() : within[1]])
     sign = "" if found["is"] == "=" else found["is"]
     value = PrintedNumber.read(sign + found["value"])
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
     yield Statement(name, kind, _df(kind, found["df"] or ""), _possible(kind, value), p)
+
+
+def _p_of_words(before: str, after: str) -> PrintedNumber | None:
+    """The p that stands behind a statistic in its sentence, or else right before it."""
+    end = _ENDS.search(after)
+    found = _P.search(after[: end.start()] if end else after) or _BEFORE.search(before)
+    if found is None:
+        return None
+    said = found.groupdict()
+    return printed_p(said["p"].replace("≈", "=") if said["p"] else "n.s.")
 
 
 def _label(words: str, at: int) -> str:
@@ -156,6 +198,8 @@ def _label(words: str, at: int) -> str:
 
 def _df(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
+    thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
+    text = re.sub(thousands, r"\1\2", text) if ", " in text else text
     parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip("() ")))
     wanted = {"F": 2, "z": 0}.get(kind, 1)
     parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
@@ -197,7 +241,9 @@ def in_cells(table: Pasted) -> tuple[Statement, ...]:
         }
         for at, read in held.items():
             try:
-                each = next(_statement(texts[at], 0, read, row[0].line, len(found)), None)
+                words = texts[at]
+                within = (0, len(words))
+                each = next(_statement(words, 0, read, row[0].line, len(found), within), None)
                 if each is not None:
                     text = row[behind[at]].text if at in behind else ""
                     p = each.p or legend.get(text.strip()) or printed_p(text)
@@ -234,7 +280,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         fixed = fixed or said[1] or said[2]
     known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
     if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
-        _refuse_coefficients(body, table.file)
+        _refuse_coefficients(table)
         return None
     found: list[Statement] = []
     problems: list[Problem] = []
@@ -245,15 +291,19 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     return checked(found, problems, table.file)
 
 
-def _refuse_coefficients(body: Sequence[Sequence[Cell]], file: str) -> None:
+def _refuse_coefficients(table: Pasted) -> None:
     """A regression compares no rows: each of its coefficients is tested against zero."""
     intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
+    head, *body = table.rows
+    heads = {_plain(cell.text).strip().lower() for cell in head}
+    by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
     row = next((row for row in body if intercept.fullmatch(_plain(row[0].text).strip())), None)
+    row = head if by_head else row
     if row is not None:
         mistake = "a table of coefficients, which are not compared with each other"
         expected = "for each its statistic: a column t or z, df for t, and p"
         advice = "add these columns: t is the coefficient divided by its standard error"
-        raise fatal(Place(file, row[0].line, row[0].column), mistake, expected, advice)
+        raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)
 
 
 def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:
@@ -426,6 +476,8 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
         return replace(row, grade=Grade.CONSISTENT, answer="holds", reason=gives)
     half = (span[0] / 2, span[1] / 2)
     sides = [half, (1 - half[1], 1 - half[0])] if each.directed else []
+    if p.relation == ">" and not told.one_sided:  # n.s. would fit nearly any on the other side
+        sides = sides[:1]
     if any(p.meets(*side) for side in sides):
         reason = f"{gives} two-sided; {p_text(p)} fits one-sided only"
         answer: Answer = "holds" if told.one_sided else "cannot say"

@@ -310,3 +310,48 @@ def test_a_summary_without_degrees_of_freedom_is_refused(tmp_path):
     text = LM.replace("on 48 degrees of freedom", "").replace("F-statistic", "")
     with pytest.raises(SpecError, match="t without degrees of freedom"):
         [row.answer for row in audited(tmp_path, text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("t(28) = 2.20, 95% CI [0.1, 2.3], p = .36", ("t(28) = 2.20", ".36")),
+        ("t(28) = 2.20, two-tailed p = .36", ("t(28) = 2.20", ".36")),
+        ("p = .36, t(28) = 2.20", ("t(28) = 2.20", ".36")),
+        ("t(28) = 2.20, Holm-adjusted p = .36", ("t(28) = 2.20", ".36")),
+        ("t(28) = 2.20, NS", ("t(28) = 2.20", "n.s.")),
+        ("t(28) = 2.20, p = ns", ("t(28) = 2.20", "n.s.")),
+        ("t(28) = 2.20, p ≈ .36", ("t(28) = 2.20", ".36")),
+        ("t = 2.20, df = 28, p-value = 0.36", ("t(28) = 2.20", "0.36")),
+        ("F = 4.1, num df = 2, denom df = 57, p-value = 0.02", ("F(2, 57) = 4.1", "0.02")),
+        ("X-squared = 7.2, df = 2, p-value = 0.027", ("χ²(2) = 7.2", "0.027")),
+        ("$t_{28} = 2.2$, $p=.36$", ("t(28) = 2.2", ".36")),
+        ("t₂₈ = 2.20, p = .36", ("t(28) = 2.20", ".36")),
+        ("chi-square(3) = 8.1, p = .04", ("χ²(3) = 8.1", ".04")),
+        ("F(1, 1,234) = 4.1, p = .04", ("F(1, 1234) = 4.1", ".04")),
+        ("t(28) = 2.20; r = .31, p = .36", ("t(28) = 2.20", None)),
+        ("t(28) = 2.20. The other p = .36", ("t(28) = 2.20", None)),
+        ("A differs (t(28) = 2.20), and so on | p = .36", ("t(28) = 2.20", None)),
+    ],
+)
+def test_a_p_stands_anywhere_in_what_is_said_of_its_statistic(text, read):
+    (found,) = in_text(text, "a.txt")
+    assert (found.text, found.p and found.p.text) == read
+
+
+@pytest.mark.parametrize("said", ["ns", "p > .05"])
+def test_no_significance_is_not_that_of_the_other_side(tmp_path, said):
+    """One-sided it takes a p of .98, which nobody prints as n.s."""
+    (row,) = audited(tmp_path, f"t(28) = 2.20, {said}")
+    assert row.answer == "does not"
+
+
+def test_a_p_of_zero_says_nothing(tmp_path):
+    with pytest.raises(SpecError, match="a p of 0 has no digits"):
+        audited(tmp_path, "t(28) = 2.20, p = 0")
+
+
+def test_coefficients_without_degrees_of_freedom_are_refused(tmp_path):
+    text = "| DV | Predictor | β | SE | t | p |\n|---|---|---|---|---|---|\n"
+    with pytest.raises(SpecError, match="a table of coefficients"):
+        audited(tmp_path, f"{text}| A | S | -0.605 | 0.024 | -25.6 | <0.001 |\n")

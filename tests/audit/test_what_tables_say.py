@@ -527,3 +527,60 @@ def test_an_unreadable_cell_is_told_and_its_column_stays(tmp_path):
     spaced += r" $\mathbf{3 6 . 6 ( 0 . 2})$ \\ \end{tabular}"
     (row,) = audited(tmp_path, spaced, n=10, plus_minus="sd", better="higher")[0].values()
     assert row.p_welch == pytest.approx(welch((36.6, 0.2, 10), (36.4, 0.8, 10)))
+
+
+def test_the_deviation_of_a_mean_is_its_error(tmp_path):
+    text = "| Method | Acc |\n|---|---|\n| Base | 93.10 ± 0.30 |\n| A | 93.60 ± 0.30 |\n\n"
+    text += "mean ± standard deviation of the mean over 5 runs"
+    (row,) = audited(tmp_path, text)[0].values()
+    sd = 0.3 * 5**0.5
+    assert row.p_welch == pytest.approx(welch((93.1, sd, 5), (93.6, sd, 5)))
+
+
+def test_deviations_in_a_column_as_spss_heads_it(tmp_path):
+    text = "| Group | N | Mean | Std. Deviation |\n|---|---|---|---|\n"
+    text += "| Male | 22 | 1796.49 | 49.71 |\n| Female | 17 | 1610.77 | 25.43 |\n"
+    (row,) = audited(tmp_path, text)[0].values()
+    assert row.p_welch == pytest.approx(welch((1796.49, 49.71, 22), (1610.77, 25.43, 17)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["1 - accuracy", "Accuracy drop (%)", "Accuracy gap", "Negative reward", "Error-free rate"],
+)
+def test_a_word_that_turns_a_metric_says_no_direction(tmp_path, name):
+    text = f"| Method | {name} |\n|---|---|\n| A | 93.1 ± 0.3 |\n| B | 93.6 ± 0.3 |\n"
+    text += "| C | 94.6 ± 0.3 |\n"
+    rows, _ = audited(tmp_path, text, n=5, plus_minus="sd")
+    assert len(rows) == 3  # all pairs
+    rows, _ = audited(tmp_path, text, n=5, plus_minus="sd", better="lower")
+    assert len(rows) == 2  # the best and every other
+
+
+@pytest.mark.parametrize("name", ["EER (%)", "Hallucination (%)"])
+def test_rates_of_errors_are_better_lower(tmp_path, name):
+    text = f"| Method | {name} |\n|---|---|\n| A | 93.1 ± 0.3 |\n| B | 93.6 ± 0.3 |\n"
+    (row,) = audited(tmp_path, text, n=5, plus_minus="sd")[0]
+    assert row.startswith("A vs B")
+
+
+def test_a_second_column_of_p_is_named_as_unread(tmp_path):
+    text = "| Method | Acc | p vs Base | p vs A |\n|---|---|---|---|\n"
+    text += "| Base | 93.10 ± 0.30 | - | - |\n"
+    text += "| A | 93.60 ± 0.30 | 0.030 | - |\n| B | 94.60 ± 0.30 | 0.00005 | 0.60 |\n"
+    _, said = audited(tmp_path, text, n=5, plus_minus="sd")
+    assert "p vs A" in said
+
+
+def test_a_mark_that_means_a_p_is_told(tmp_path):
+    text = "| Method | Acc |\n|---|---|\n| A | 94.5 ± 0.3 |\n| B | 94.6 ± 0.3† |\n\n"
+    text += "† denotes significance against the second best (p < 0.05, paired t-test); 5 runs"
+    _, said = audited(tmp_path, text, plus_minus="sd")
+    assert "What † says of significance is not checked." in said
+
+
+def test_a_method_with_other_words_in_its_cells_is_not_left_out(tmp_path):
+    text = "| Task | A | B | Ours |\n|---|---|---|---|\n"
+    text += "| CIFAR | 90.1±0.3 | 90.9±0.3 | 95.9 ± 0.3 (new SOTA) |\n"
+    with pytest.raises(SpecError, match="new SOTA"):
+        audited(tmp_path, text, n=5, plus_minus="sd")
