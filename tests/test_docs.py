@@ -370,21 +370,19 @@ def test_the_readmes_commands_lead_from_a_program_to_a_verdict(tmp_path: Path) -
     assert re.match(rf"{claim.name.split('.')[0]}_\w+: VALID, CONFIRMED", done.stdout)
 
 
-@pytest.mark.parametrize(
-    ("where", "file"),
-    [("how-to/first-verdict", "results.csv"), ("how-to/research-loop", "baseline.csv")],
-)
+@pytest.mark.parametrize("where", ["how-to/first-verdict", "how-to/research-loop"])
 def test_a_command_prints_what_its_page_says(
-    where: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command, on the table of the page, prints what the page prints."""
+    """Each command, on its table of the page, prints what the page prints."""
     monkeypatch.chdir(tmp_path)
     text = page(where)
-    (table,), (told,) = examples("csv", text), examples("console", text)
-    Path(file).write_text(table, encoding="utf-8")
-    command, _, printed = told.partition("\n")
-    done = repro(*command.removeprefix("$ repro ").split())
-    assert (done.returncode, done.stdout) == (0, printed), done.stderr
+    for table, told in zip(examples("csv", text), examples("console", text), strict=True):
+        command, _, printed = told.partition("\n")
+        arguments = command.removeprefix("$ repro ").split()
+        Path(arguments[1]).write_text(table, encoding="utf-8")
+        done = repro(*arguments)
+        assert (done.returncode, done.stdout) == (0, printed), done.stderr
 
 
 @pytest.mark.parametrize(
