@@ -334,7 +334,8 @@ def of_columns(rows: Rows, columns: Columns, lost: Mapping[str, str], step: str)
     if columns.reduce:
         yield last_values(rows.runs, columns.measure) + (f", by '{step}'" if step else "")
     if columns.unit:
-        yield f"averaged: the rows of one run, by the field '{columns.seed}'"
+        part = "fold" if role_of(columns.seed) == "fold" else "run"
+        yield f"averaged: the rows of one {part}, by the field '{columns.seed}'"
     else:
         yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
     if columns.task:
