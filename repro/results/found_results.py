@@ -18,7 +18,7 @@ from repro.results.folds import cross_validated, folds_of, of_folds, paired_by_f
 from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
 from repro.results.importer import FilesRead
 from repro.results.importers import runs_of, told_of_items, ways_of
-from repro.results.path_names import number_in_paths, numbered, parts_of, year_in_paths
+from repro.results.path_names import EPISODES, number_in_paths, numbered, parts_of, year_in_paths
 from repro.results.readings import TASK
 from repro.results.row_units import (
     ARM,
@@ -402,7 +402,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:
-        results.runs = averaged(results.runs)
+        episodes = all(run.place.endswith(EPISODES) for run in rows.runs)
+        results.runs = averaged(results.runs, uneven=episodes)
     elif rows.seed and plain and sheet.read and not lost and plain_seeds(rows):
         results.imports = imports_of(sheet, rows)
     return results
