@@ -13,8 +13,9 @@ from pathlib import Path
 from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused
 from repro.results.roles import PHASES, is_k_fold, plain, role_of, seed_number
-from repro.results.row_units import Rows, step_field
+from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, number_like
+from repro.results.steps import step_field
 from repro.schema.numbers import number_of
 
 REPEATS = ("repeat", "repetition", "rep")

@@ -25,16 +25,12 @@ from repro.results.row_units import (
     Rows,
     Sheet,
     a_row_each,
-    field_of_step,
-    in_series,
     refuse_parts,
     refuse_parts_inside,
     refuse_repeated,
     refuse_steps_of_unit,
     runs_of_columns,
     runs_of_rows,
-    step_field,
-    unlike_steps,
     without_tasks,
 )
 from repro.results.run_fields import (
@@ -69,6 +65,7 @@ from repro.results.run_values import (
     tidy_value,
     values_of,
 )
+from repro.results.steps import field_of_step, in_series, step_field, unlike_steps
 from repro.results.wandb import wandb_export
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
@@ -87,7 +84,7 @@ class FoundResults:
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
-    with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds of their own.
+    with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds each.
     ``doubts`` speak against the runs of an arm.
     """
 

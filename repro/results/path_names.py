@@ -139,7 +139,8 @@ def of_one_training(path: Path, names: Sequence[str]) -> list[str]:
     These are of the parallel environments of one training. ClaimError where no two folders are
     named alike, so that each is an arm with one run.
     """
-    folders = Counter(found[1] for name in names if (found := _OF_PROCESS.fullmatch(name)))
+    numbered = filter(None, map(_OF_PROCESS.fullmatch, names))
+    folders = Counter(each[1] for each in numbered)
     if max(folders.values(), default=0) < 2:
         return list(names)
     found = dict.fromkeys(_OF_PROCESS.sub(rf"\1*.{EPISODES}", name) for name in names)
