@@ -268,7 +268,7 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
             to_do = f"add what is missing, or leave {named(without)} out of every arm"
             raise refused(path, told, "runs of every task in each arm", to_do)
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
-    if _single_values(results) and not OWN_RUNS.search(results.task):
+    if _single_values(results) and not (results.apart or OWN_RUNS.search(results.task)):
         one = f"the rows are one value per arm and task: {number_of(len(tasks), 'task')} of "
         one += f"'{results.task}', and a model that was evaluated on all of them is one run"
         advice = "give several seeds of each, a row per run; or, if every task was trained on "

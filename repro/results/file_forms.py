@@ -22,6 +22,7 @@ from repro.results.path_names import (
     forms_named,
     import_keys,
     labels_of,
+    of_one_training,
     telling,
 )
 from repro.results.paths import matching
@@ -166,7 +167,7 @@ def _of_named_logs(logs: Mapping[str, Path]) -> list[Form]:
 def _of_files(there: ResultsThere, results: Sequence[Path]) -> tuple[Form, ...]:
     """A file per run, or per arm; UnfitError where there is none."""
     files = dict(zip(there.names(results), results, strict=True))
-    names = telling([*files])
+    names = of_one_training(there.path, telling([*files]))
     if several := _of_several_inside(files, names):
         return several
     found = by_template(names, "file per run", file=True) or forms_named(

@@ -6,14 +6,16 @@ t-test, which a claim asks for by `folds`, and never as if they were independent
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused
 from repro.results.roles import PHASES, is_k_fold, plain, role_of, seed_number
-from repro.results.row_units import Rows, step_field
-from repro.results.run_fields import Hints
+from repro.results.row_units import Rows
+from repro.results.run_fields import Hints, number_like
+from repro.results.steps import step_field
 from repro.schema.numbers import number_of
 
 REPEATS = ("repeat", "repetition", "rep")
@@ -41,32 +43,70 @@ def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
         if len({str(run.fields.get(key)) for run in runs}) > 1
     ]
     if folds and tasks and not hints.task:
-        mistake = f"the rows are of several data sets, by '{tasks[0]}', each with folds"
-        advice = f"--unit {tasks[0]} averages the folds of each; or name one, as in --task NAME"
-        raise refused(path, mistake, "one number for each data set", advice)
+        raise _of_data_sets(path, tasks[0])
     return hints
 
 
-def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> Rows:
-    """The rows whose seed is their fold, where nothing else tells the rows of an arm apart.
+def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> tuple[Rows, Hints]:
+    """The rows whose seed is their fold, where they have one, and the unit of their averages.
 
-    In a repeated cross-validation it is the number of each fold among all.
+    Of several seeds in a fold the mean counts, so that the fold is their unit; in a repeated
+    cross-validation each fold has a number among all. ClaimError for folds that cannot be paired.
     """
-    if rows.task or hints.unit or not (not rows.seed or plain(rows.seed) in REPEATS):
-        return rows
+    repeats = plain(rows.seed) in REPEATS
+    if hints.unit or role_of(rows.seed) == "fold":
+        return rows, hints
+    for key in _folds(rows, told):
+        paired = replace(rows, seed=key)
+        each_once = paired.told_apart() or step_field(paired, told)
+        if rows.task:
+            if rows.seed and each_once:
+                raise _of_data_sets(rows.path, rows.task)
+        elif repeats:
+            return _repeated(rows, key), hints
+        elif each_once:
+            return paired, hints
+        elif rows.seed and (rows.told_apart(key) or _steps_apart(rows, key, told)):
+            return paired, replace(hints, unit=key)
+    return rows, hints
+
+
+def _folds(rows: Rows, told: Collection[str]) -> Iterator[str]:
+    """The fields of folds of cross-validation, with a number each.
+
+    ClaimError for texts where a seed tells the rows apart, too: they would be left unread.
+    """
     for key in rows.keys(told):
-        if role_of(key) != "fold" or not is_k_fold(key):
-            continue
         cells = [str(run.fields.get(key, "")).strip() for run in rows.runs]
         phases = {cell.casefold() for cell in cells} <= PHASES
-        if phases or any(seed_number(cell) is None for cell in cells):
+        if role_of(key) != "fold" or not is_k_fold(key) or phases:
             continue
-        if rows.seed:
-            return _repeated(rows, key)
-        paired = replace(rows, seed=key)
-        if paired.told_apart() or step_field(paired, told):
-            return paired
-    return rows
+        if all(seed_number(cell) is not None for cell in cells):
+            yield key
+        elif rows.seed and rows.told_apart() and not number_like(rows.runs, key):
+            mistake = (
+                f"'{key}' differs between the rows of an arm ({named({*cells})}): folds share "
+            )
+            mistake += "their training data and are not independent runs"
+            advice = f"write a number for each fold into '{key}', the same in every arm; or leave "
+            advice += "that column out if it is not about folds"
+            raise refused(rows.path, mistake, "numbers of folds", advice)
+
+
+def cross_validated(rows: Rows, told: Collection[str]) -> bool:
+    """Whether the rows of a data set are its folds, so that it was trained on by itself."""
+    return bool(rows.task) and rows.seed == rows.task and any(_folds(rows, told))
+
+
+def _steps_apart(rows: Rows, key: str, told: Collection[str]) -> bool:
+    """Whether the steps of a series tell apart the rows of one seed and fold."""
+    return any(role_of(step) == "step" and rows.told_apart(key, step) for step in rows.keys(told))
+
+
+def _of_data_sets(path: Path, task: str) -> ClaimError:
+    mistake = f"the rows are of several data sets, by '{task}', each with folds"
+    advice = f"--unit {task} averages the folds of each; or name one, as in --task NAME"
+    return refused(path, mistake, "one number for each data set", advice)
 
 
 def _repeated(rows: Rows, key: str) -> Rows:
@@ -100,17 +140,24 @@ def folds_of(before: Rows, rows: Rows) -> int:
     return len({seed_number(run.fields.get(rows.seed)) for run in before.runs})
 
 
-def of_folds(rows: Rows, folds: int) -> Sequence[str]:
-    """What is said of folds, and of what is assumed of them."""
+def of_folds(before: Rows, rows: Rows, folds: int, *, unit: bool) -> Iterator[str]:
+    """What is said of folds, and of what is assumed of them; ``before`` are the rows as found."""
     if not folds:
-        return ()
+        return
     every = len({str(run.fields.get(rows.seed)) for run in rows.runs})
     times = f", {every // folds} times" if every > folds else ""
     pairs = f"{number_of(folds, 'fold')} of one data set{times}, by '{rows.seed}': pairs, compared "
-    pairs += "by the corrected resampled t-test, for they share training data"
+    yield f"{pairs}by the corrected resampled t-test, for they share training data"
+    if unit and role_of(before.seed) == "seed":
+        yield (
+            f"the rows of each fold are averaged over '{before.seed}', for its values share the "
+            f"test set; --unit {before.seed} averages the folds of each {before.seed} instead"
+        )
+    elif role_of(before.seed) == "seed" and plain(before.seed) not in REPEATS:
+        yield f"'{before.seed}' does not count runs: each fold has one row"
     assumed = f"assumed: {folds}-fold cross-validation, so that a test set is "
     assumed += f"1/{max(folds - 1, 1)} of its training set; of splits that were drawn otherwise, "
-    return pairs, f"{assumed}correct `test_to_train` in the claim"
+    yield f"{assumed}correct `test_to_train` in the claim"
 
 
 def refuse_folds(path: Path, folds: int) -> None:

@@ -14,27 +14,23 @@ from typing import Any
 from repro.errors import ClaimError, DataError
 from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds, table_name
 from repro.results.file_forms import forms_of_chart
-from repro.results.folds import folds_of, of_folds, paired_by_folds, with_folds
+from repro.results.folds import cross_validated, folds_of, of_folds, paired_by_folds, with_folds
 from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
 from repro.results.importer import FilesRead
 from repro.results.importers import runs_of, told_of_items, ways_of
-from repro.results.path_names import number_in_paths, numbered, parts_of, year_in_paths
+from repro.results.path_names import EPISODES, number_in_paths, numbered, parts_of, year_in_paths
 from repro.results.readings import TASK
 from repro.results.row_units import (
     ARM,
     Rows,
     Sheet,
     a_row_each,
-    field_of_step,
-    in_series,
     refuse_parts,
     refuse_parts_inside,
     refuse_repeated,
     refuse_steps_of_unit,
     runs_of_columns,
     runs_of_rows,
-    step_field,
-    unlike_steps,
     without_tasks,
 )
 from repro.results.run_fields import (
@@ -69,6 +65,7 @@ from repro.results.run_values import (
     tidy_value,
     values_of,
 )
+from repro.results.steps import field_of_step, in_series, step_field, unlike_steps
 from repro.results.wandb import wandb_export
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
@@ -87,7 +84,8 @@ class FoundResults:
     tidy table that it can read as it is. Where there is neither, the runs have to be copied.
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
-    with ``folds`` of one data set each is of a fold. ``doubts`` speak against the runs of an arm.
+    with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds each.
+    ``doubts`` speak against the runs of an arm.
     """
 
     path: Path
@@ -102,6 +100,7 @@ class FoundResults:
     each: str = ""
     items: tuple[ItemValue, ...] = ()
     folds: int = 0
+    apart: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -372,7 +371,7 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
-    rows = paired_by_folds(found := rows, {*told, measure}, hints)
+    rows, hints = paired_by_folds(found := rows, {*told, measure}, hints)
     told |= {rows.seed}
     folds = folds_of(found, rows)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
@@ -388,7 +387,11 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     columns = Columns(rows.seed, task, measure, "last" if several else "", unit=bool(hints.unit))
     results = FoundResults(path, values_of(path, rows.arms, rows.runs, columns), measure)
     results.reduce, results.task, results.folds = columns.reduce, task, folds
-    lines = (*of_columns(rows, columns, lost, step), *of_folds(rows, folds))
+    results.apart = cross_validated(found, {*told, measure})
+    lines = (
+        *of_columns(rows, columns, lost, step),
+        *of_folds(found, rows, folds, unit=bool(hints.unit)),
+    )
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
     results.doubts = {} if step or hints.unit else unlike_steps(rows, {*told, measure})
@@ -396,7 +399,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:
-        results.runs = averaged(results.runs)
+        episodes = all(run.place.endswith(EPISODES) for run in rows.runs)
+        results.runs = averaged(results.runs, uneven=episodes)
     elif rows.seed and plain and sheet.read and not lost and plain_seeds(rows):
         results.imports = imports_of(sheet, rows)
     return results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -47,6 +47,7 @@ ALL = "path"
 NO_ARM: frozenset[Role | None] = frozenset({"item", "fold", "step", "task", "state"})
 """Parts of paths that are guessed to name no arm, by their names."""
 
+_OF_PROCESS = re.compile(rf"(.*/)?\d+\.{re.escape(EPISODES)}")
 _RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{(seed|run)\}")
 _WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}(?![^/]*_\*)")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
@@ -130,6 +131,25 @@ def by_number_of_folder(names: Iterable[str]) -> dict[str, list[str]]:
         folder = path.parent.with_name(f"{ended[1]}{{run}}") if ended else path.parent
         found[str(folder / path.name)].append(name)
     return found
+
+
+def of_one_training(path: Path, names: Sequence[str]) -> list[str]:
+    """The names, with one, `*.monitor.csv`, for the files of a folder that are numbered.
+
+    These are of the parallel environments of one training. ClaimError where no two folders are
+    named alike, so that each is an arm with one run.
+    """
+    numbered = filter(None, map(_OF_PROCESS.fullmatch, names))
+    folders = Counter(each[1] for each in numbered)
+    if max(folders.values(), default=0) < 2:
+        return list(names)
+    found = dict.fromkeys(_OF_PROCESS.sub(rf"\1*.{EPISODES}", name) for name in names)
+    if len({template_of(name) for name in found}) == len(found):
+        mistake = f"'0.{EPISODES}', '1.{EPISODES}' ... of a folder are of parallel environments of "
+        mistake += "one training, so that each arm has one run"
+        advice = "train each again, with other seeds: a folder per run, such as CartPole-v1_2"
+        raise refused(path, mistake, "several runs of each arm", advice)
+    return list(found)
 
 
 def by_folder(names: Iterable[str], *, file: bool) -> dict[str, list[str]]:

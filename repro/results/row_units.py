@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repro.errors import ClaimError, printable
-from repro.results.forms import Form, FoundRun, OneEachError, RunEnd, named, refused
+from repro.errors import ClaimError
+from repro.results.forms import Form, FoundRun, OneEachError, named, refused
 from repro.results.path_names import EPISODES
 from repro.results.readings import short, time_of
 from repro.results.roles import (
@@ -22,7 +22,6 @@ from repro.results.roles import (
     UNCOMPARED,
     Cells,
     cells_by_arm,
-    counts_steps,
     is_index,
     is_k_fold,
     is_regular,
@@ -37,9 +36,6 @@ from repro.results.roles import (
     whole,
 )
 from repro.results.run_fields import MOST_ARMS, Hints, number_like, task_of
-from repro.schema.numbers import number_of
-
-WORST_FIRST: tuple[RunEnd, ...] = ("failed", "running", "finished")
 
 WHAT: Mapping[str, str] = {
     "item": "episodes, trials and questions are parts of what was run",
@@ -121,7 +117,9 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
         counted = role == "index" and numbered and number_like(rows.runs, key)
         if role == "measure" or counted or rows.of_task(key):
             continue
-        if recurs(rows.cells(key), count, exactly=role == "time"):
+        if (role == "step" and _is_curve(rows, key)) or recurs(
+            rows.cells(key), count, exactly=role == "time"
+        ):
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
 
 
@@ -163,6 +161,17 @@ def _a_series(rows: Rows, key: str) -> ClaimError:
     what = f"the {steps} steps of one run per arm" if once else "steps of runs that have no number"
     mistake = f"no seeds are named, and by '{key}' the rows are {what}: they are not replicates"
     return refused(rows.path, mistake, "several runs of each arm", advice)
+
+
+def _is_curve(rows: Rows, key: str) -> bool:
+    """Whether each row of an arm is another step, in order or evenly spaced, and of no run."""
+    if not number_like(rows.runs, key) or _named_runs(rows.runs):
+        return False
+    curves: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for arm, run in zip(rows.arms, rows.runs, strict=True):
+        curves[arm, task_of(run, rows.task)].append(float(run.fields[key]))
+    once = all(len({*steps}) == len(steps) for steps in curves.values())
+    return once and all(steps == sorted(steps) or is_regular(steps) for steps in curves.values())
 
 
 def _recurring(rows: Rows, key: str) -> ClaimError:
@@ -209,67 +218,6 @@ def _telling(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
         for other in known[place + 1 :]:
             if rows.told_apart(key, other):
                 yield key, other
-
-
-def step_field(rows: Rows, told: Collection[str]) -> str:
-    """The field that counts the steps of each run, where the rows are those of series."""
-    if rows.told_apart():
-        return ""
-    steps = [key for key in rows.keys(told) if role_of(key) == "step"]
-    return next((key for key in steps if number_like(rows.runs, key) and rows.told_apart(key)), "")
-
-
-def unlike_steps(rows: Rows, told: Collection[str]) -> dict[str, str]:
-    """What is said of the arms whose runs of one task end at different steps, by arm."""
-    doubts = {}
-    for key in rows.keys(told):
-        if not counts_steps(key) or not number_like(rows.runs, key):
-            continue
-        ends: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        for arm, run in zip(rows.arms, rows.runs, strict=True):
-            ends[arm, task_of(run, rows.task)][str(run.fields[key]).strip()] += 1
-        for (arm, _), counts in ends.items():
-            if len(counts) > 1 and arm not in doubts:
-                said = [f"{step} in {number_of(count, 'run')}" for step, count in counts.items()]
-                doubts[arm] = (
-                    f"'{printable(arm[:100])}' is not one program, unless that stops by a rule: "
-                    f"its runs end at different '{key}', {named(said)}"
-                )
-    return doubts
-
-
-def field_of_step(path: Path, runs: Sequence[FoundRun], step: int) -> tuple[str, str]:
-    """The field that counts steps, and how the step that is asked for is written there.
-
-    ClaimError without one such field, or without the step in it.
-    """
-    every = dict.fromkeys(key for run in runs for key in run.fields)
-    keys = [key for key in every if counts_steps(key) and number_like(runs, key)]
-    if len(keys) != 1:
-        mistake = f"--step: {named(keys) or 'no field'} counts the steps of all rows"
-        mistake = f"--step: several fields count steps, {named(keys)}" if keys else mistake
-        advice = "leave out --step: of a series the last value counts"
-        raise refused(path, mistake, "one field such as step or epoch", advice)
-    values = {float(run.fields[keys[0]]): str(run.fields[keys[0]]) for run in runs}
-    if step in values:
-        return keys[0], values[step]
-    mistake, advice = f"no row has '{keys[0]}' {step}", "name a step that is there"
-    raise refused(path, mistake, named([*values.values()]), advice)
-
-
-def in_series(rows: Rows, step: str) -> Rows:
-    """A run for all rows that have its arm, task and seed, in the order of their steps."""
-    groups: dict[tuple[str, ...], list[tuple[str, FoundRun]]] = defaultdict(list)
-    for place, arm, run in zip(rows.places(), rows.arms, rows.runs, strict=True):
-        groups[place].append((arm, run))
-    arms, runs = [], []
-    for group in groups.values():
-        ordered = sorted((run for _, run in group), key=lambda run: float(run.fields[step]))
-        state = min((run.state for run in ordered), key=WORST_FIRST.index)
-        every = [row for run in ordered for row in run.rows]
-        arms.append(group[0][0])
-        runs.append(replace(ordered[-1], rows=every, state=state))
-    return replace(rows, arms=arms, runs=runs)
 
 
 def refuse_steps_of_unit(rows: Rows, told: Collection[str]) -> None:

@@ -284,11 +284,13 @@ def _units(runs: Sequence[FoundRun], columns: Columns) -> dict[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def averaged(runs: Mapping[str, Sequence[FoundValue]]) -> dict[str, list[FoundValue]]:
+def averaged(
+    runs: Mapping[str, Sequence[FoundValue]], *, uneven: bool = False
+) -> dict[str, list[FoundValue]]:
     """A value per task and seed, the mean of all that are there.
 
     One of which a part diverged has diverged; one that has fewer parts than others
-    of its task is missing.
+    of its task is missing, unless they may be ``uneven``, as the episodes of a training are.
     """
     groups: dict[str, dict[tuple[str, int], list[FoundValue]]] = {}
     for arm, each in runs.items():
@@ -300,7 +302,10 @@ def averaged(runs: Mapping[str, Sequence[FoundValue]]) -> dict[str, list[FoundVa
         for (task, _), parts in units.items():
             most[task] = max(most[task], len(parts))
     return {
-        arm: [_mean(parts, complete=len(parts) == most[task]) for (task, _), parts in units.items()]
+        arm: [
+            _mean(parts, complete=uneven or len(parts) == most[task])
+            for (task, _), parts in units.items()
+        ]
         for arm, units in groups.items()
     }
 
@@ -334,7 +339,8 @@ def of_columns(rows: Rows, columns: Columns, lost: Mapping[str, str], step: str)
     if columns.reduce:
         yield last_values(rows.runs, columns.measure) + (f", by '{step}'" if step else "")
     if columns.unit:
-        yield f"averaged: the rows of one run, by the field '{columns.seed}'"
+        part = "fold" if role_of(columns.seed) == "fold" else "run"
+        yield f"averaged: the rows of one {part}, by the field '{columns.seed}'"
     else:
         yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
     if columns.task:

@@ -171,3 +171,64 @@ def test_folds_that_are_named_by_texts_get_numbers() -> None:
     Path("cv.csv").write_text(text)
     done = compared("cv.csv")
     assert (done.returncode, "write a number for each fold into 'fold'" in done.stderr) == (2, True)
+
+
+def with_seeds(seeds: Callable[[int], tuple[int, ...]], more: Callable[[int], float]) -> str:
+    """The folds with a column of seeds: each seed of a fold is off by ``more``."""
+    lines = ["method,fold,seed,auc"]
+    for arm in ("base", "ours"):
+        for k in range(FOLDS):
+            mean = score(arm, k)
+            lines += (
+                f"{arm},{k},{seed},{mean + more(place)!r}" for place, seed in enumerate(seeds(k))
+            )
+    Path("cv.csv").write_text("\n".join(lines))
+    return "cv.csv"
+
+
+@pytest.mark.parametrize("options", [(), ("--seed", "seed"), ("--paired",)])
+@pytest.mark.parametrize("seeds", [lambda fold: (100 + fold,), lambda _: (42,)])
+def test_seeds_of_folds_do_not_make_them_runs(
+    seeds: Callable[[int], tuple[int, ...]], options: tuple[str, ...]
+) -> None:
+    done = compared(with_seeds(seeds, lambda _: 0.0), *options)
+    assert done.returncode == 0, done.stderr
+    assert "read: 'seed' does not count runs: each fold has one row" in done.stdout
+    assert judged().p == pytest.approx(corrected())
+
+
+def test_seeds_of_one_fold_are_averaged() -> None:
+    """Their test set is one: ten folds are ten pairs, however many seeds each has."""
+    done = compared(with_seeds(lambda _: (0, 1, 2), lambda place: 0.01 * (place - 1)))
+    assert done.returncode == 0, done.stderr
+    assert "read: the rows of each fold are averaged over 'seed'" in done.stdout
+    assert "n, the folds per arm: base 10, ours 10" in done.stdout
+    assert judged().p == pytest.approx(corrected())
+    assert "seeds per arm: base 3" in compared("cv.csv", "--unit", "seed").stdout
+    done = compared("cv.csv", "--at-least", "0.6")
+    assert (done.returncode, "and not independent runs" in done.stderr) == (2, True)
+
+
+def test_folds_named_by_texts_are_not_left_unread() -> None:
+    lines = Path(with_seeds(lambda fold: (100 + fold,), lambda _: 0.0)).read_text().splitlines()
+    cells = [line.split(",") for line in lines[1:]]
+    rows = (f"{arm},{chr(97 + int(k))} x,{seed},{auc}" for arm, k, seed, auc in cells)
+    Path("cv.csv").write_text("\n".join((lines[0], *rows)))
+    done = compared("cv.csv")
+    assert (done.returncode, "write a number for each fold into 'fold'" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("seed", ["", "7", "{k}"])
+def test_the_advice_on_folds_of_tasks_works(seed: str) -> None:
+    """A task with folds was trained on by itself, whatever its field is called."""
+    rows = [
+        f"d{d},{k},{seed.format(k=10 * d + k)},{arm},{score(arm, k, d)}"
+        for d in range(6) for k in range(5) for arm in ("base", "ours")
+    ]  # fmt: skip
+    Path("cv.csv").write_text("\n".join((f"task,fold,{'seed' if seed else 'x'},method,auc", *rows)))
+    for options in ((), ("--seed", "fold")):
+        done = compared("cv.csv", *options)
+        assert (done.returncode, "--unit task averages" in done.stderr) == (2, True)
+    gains = [sum(score("ours", k, d) - score("base", k, d) for k in range(5)) / 5 for d in range(6)]
+    assert compared("cv.csv", "--unit", "task").returncode in (0, 3)
+    assert judged().p == pytest.approx(float(stats.wilcoxon(gains, alternative="greater").pvalue))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from repro.report.write import read_document
 from repro.specs.load import load_claims
 from tests.commands import repro
 
@@ -165,6 +166,48 @@ def test_one_table_between_tabs_may_be_called_txt() -> None:
     assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
     Path("log.txt").write_text("step\tof a log\nno table: 3\n")
     assert "this log is one run" in repro("compare", "log.txt", "--better", "higher").stderr
+
+
+def zoo(seeds: int, processes: int) -> tuple[str, ...]:
+    """Folders of SB3's zoo: a run each, with a file for each of its parallel environments."""
+    for arm in GYM:
+        for seed in range(1, seeds + 1):
+            for k in range(processes):
+                file = Path("zoo", arm, f"Hopper-v4_{seed}", f"{k}.monitor.csv")
+                file.parent.mkdir(parents=True, exist_ok=True)
+                rows = [f"{returns(arm, seed, 1 + k / 100)},200,{k}", f"{k},100,{k}"]
+                file.write_text("\n".join(('#{"t_start": 1.5}', "r,l,t", *rows)))
+    return ("compare", "zoo", "--better", "higher", "--measure", "r")
+
+
+@pytest.mark.parametrize("options", [(), ("--unit", "run"), ("--seed", "run"), ("--unit", "r")])
+def test_parallel_environments_of_one_training_are_one_run(options: tuple[str, ...]) -> None:
+    done = repro(*zoo(1, 8), *options)
+    assert (done.returncode, "of parallel environments of one training" in done.stderr) == (2, True)
+
+
+def test_parallel_environments_are_averaged_in_each_run() -> None:
+    args = zoo(4, 3)
+    done = repro(*args)
+    assert (done.returncode, "--unit run averages the rows of each run" in done.stderr) == (2, True)
+    done = repro(*args, "--unit", "run")
+    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    (result,) = read_document(next(Path("reports").glob("*/declared/report.json"))).results
+    means = [
+        sum(returns(arm, seed, 1 + k / 100) + k for k in range(3) for seed in range(1, 5)) / 24
+        for arm in ("sac", "ppo")
+    ]
+    assert result.effect == pytest.approx(means[0] - means[1])
+
+
+def test_runs_may_differ_in_their_episodes() -> None:
+    """A better policy has longer episodes, so that fewer of them fit into a training."""
+    args = zoo(4, 1)
+    file = Path("zoo/ppo/Hopper-v4_2/0.monitor.csv")
+    file.write_text(f"{file.read_text()}\n330,100,4")
+    done = repro(*args, "--unit", "run")
+    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "VALID" in done.stdout
 
 
 def test_the_folder_of_a_run_ends_with_its_number_where_files_are_of_episodes() -> None:

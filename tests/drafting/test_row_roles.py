@@ -97,7 +97,6 @@ REFUSED: Mapping[str, tuple[Mapping[str, Sequence[Any]], str]] = {
     "epochs": ({"epoch": range(6)}, "the 6 steps of one run per arm"),
     "tasks": ({"task_id": range(4)}, ONE_EACH),
     "trials of tasks": ({"task": range(4), "trial": range(3)}, "'trial' tells rows apart"),
-    "folds of runs": ({"seed": range(4), "fold": range(3)}, "'fold' tells them apart"),
 }
 
 

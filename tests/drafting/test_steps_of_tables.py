@@ -84,3 +84,19 @@ def test_a_column_that_names_the_runs_makes_each_row_one(name: str) -> None:
         Path("series.csv").write_text("\n".join((f"{header},val_loss,train_loss", *rows)))
         done = repro("compare", "series.csv", "--at-most", "3.28")
         assert (done.returncode, "are the series of one run" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("name", ["step", "env_step", "frames", "epoch"])
+@pytest.mark.parametrize("options", [("--better", "higher"), ("--arm", "agent", "--at-least", "9")])
+def test_a_curve_of_each_arm_is_one_run_on_any_steps(
+    options: tuple[str, ...], name: str, order: int
+) -> None:
+    """Shared or not: each row is another step of its arm."""
+    for apart in (1000, 1507):
+        rows = [f"{arm},{k * (apart if arm == 'ppo' else 1000)},{100 + k * 8 + 40 * (arm == 'sac')}"
+                for arm in ("ppo", "sac") for k in range(8)][::order]  # fmt: skip
+        Path("curve.csv").write_text("\n".join((f"agent,{name},reward", *rows)))
+        done = repro("compare", "curve.csv", *options)
+        said = f"by '{name}' the rows are the 8 steps of one run per arm"
+        assert (done.returncode, said in done.stderr) == (2, True), done.stdout
