@@ -14,6 +14,7 @@ from scipy import stats
 
 from repro.report.write import read_document
 from tests.commands import repro
+from tests.report.texts import page_text
 
 FOLDS = 10
 
@@ -171,3 +172,14 @@ def test_folds_that_are_named_by_texts_get_numbers() -> None:
     Path("cv.csv").write_text(text)
     done = compared("cv.csv")
     assert (done.returncode, "write a number for each fold into 'fold'" in done.stderr) == (2, True)
+
+
+def test_a_fold_is_not_called_a_seed() -> None:
+    """Neither where they are counted and drawn, nor where each is left out in turn."""
+    repro("compare", long(), "--better", "higher", "--baseline", "base")
+    (page,) = Path("reports").glob("*/declared/report.html")
+    said = page_text(page)
+    for words in ("10 folds per arm", "20 folds from a table", "Each dot is one fold"):
+        assert words in said
+    assert "Each fold left out in turn" in said
+    assert "Seeds" not in said

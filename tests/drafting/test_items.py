@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import zipfile
 from pathlib import Path
 from statistics import fmean
@@ -14,6 +15,7 @@ from scipy import stats
 
 from repro.report.write import read_document
 from tests.commands import repro
+from tests.report.texts import page_text
 
 RIGHT = [
     (f"q{n}", f"p{n // 5}", int(value < 0.8), int(other < 0.6))
@@ -243,6 +245,21 @@ def test_items_of_two_tasks_are_not_taken_for_one() -> None:
     assert (done.returncode, "the items are of several tasks: " in done.stderr) == (2, True)
     done = repro("compare", "logs", *args, "--task", "sums")
     assert "60 items, for these two trained models" in done.stdout, done.stderr
+
+
+def test_nothing_that_is_an_item_or_a_run_is_called_a_seed() -> None:
+    """Neither where the test is made, nor where there are too few clusters."""
+    few = [(q, f"p{n % 4}", *right) for n, (q, _, *right) in enumerate(RIGHT)]
+    for rows, told in ((RIGHT, "60 items, for these two"), (few, "Not tested: 4 clusters are too")):
+        options = ("--items", "doc_id", "--clusters", "passage", "--baseline", "small")
+        done = repro("compare", table(rows), "--better", "higher", *options)
+        assert told in done.stdout, done.stderr
+        (page,) = Path("reports").glob("*/declared/report.html")
+        said = page_text(page)
+        assert "60 answers per run, 2 runs" in said
+        said = said.replace("runs with other seeds may differ", "").replace("column 'seed'", "")
+        assert re.findall(r".{30}\bseeds?\b.{30}", said, re.IGNORECASE) == []
+        assert "planned" not in said
 
 
 def test_right_and_wrong_answers_are_counted_exactly() -> None:
