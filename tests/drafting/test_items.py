@@ -172,6 +172,10 @@ def test_several_seeds_of_each_are_crossed_with_the_items() -> None:
     assert "share of seeds in the variance" in found.details
     (analyses,) = document.robustness
     assert any("of these trained models" in each.name for each in analyses.analyses[1:])
+    Path("answers.csv").write_text("\n".join(line for line in lines if "large,2,q7," not in line))
+    done = repro("compare", "answers.csv", *args)
+    told = "Not tested: large has no answers to item q7 in run 2; give it one, leave the item out"
+    assert f"{told} of every run, or declare `test: t`." in done.stdout
 
 
 @pytest.mark.parametrize(
