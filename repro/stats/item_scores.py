@@ -123,8 +123,8 @@ def paired_items(a: Sample, b: Sample) -> PairedItems:
     """The items of two arms. ClaimError where they are not known, or are not the same."""
     scores = [_by_item(each, name) for each, name in ((a, "A"), (b, "B"))]
     first, second = scores
-    for name, own, other in (("A", first, second), ("B", second, first)):
-        if missing := [item for item in other if item not in own]:
+    for name, had, other in (("A", first, second), ("B", second, first)):
+        if missing := [item for item in other if item not in had]:
             some = f"{len(missing)} of {len(other)} items, such as {missing[0]}"
             raise ClaimError(
                 f"{name} has no answer to {some}",
