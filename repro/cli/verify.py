@@ -36,7 +36,7 @@ from repro.cli.options import (
 from repro.errors import FLIPPED, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -421,6 +421,8 @@ def gate(
             command=given_command(),
             limit=None if limit is None else 60 * limit,
         )
+        for line in _within_reach(loaded):
+            say(line, err=True)
         found = decided(loaded, options, lambda document: say(_look(document), err=True))
         _say(found, reports / loaded.id / loaded.scale, json=json)
     raise typer.Exit(found.status)
@@ -440,6 +442,19 @@ def _say(found: Gated, folder: Path, *, json: bool) -> None:
     if found.document is not None:
         say(f"  {shown['report']}")
     say(found.word)
+
+
+def _within_reach(claim: Claim) -> Iterator[str]:
+    """What the seeds of the gate can find, where their scatter is planned and no effect is."""
+    from repro.judging.design_power import design_parts
+    from repro.schema.numbers import significant
+
+    for part in design_parts(claim):
+        if part.minimum_detectable is not None and part.power is None:
+            found = f"{part.seeds} seeds per arm find an effect of "
+            found += f"{significant(part.minimum_detectable)} four times in five"
+            smaller = "a smaller one is likely to stay UNDECIDED, unless `max` is larger"
+            yield f"{part.expectation}: {found}; {smaller}"
 
 
 def _look(document: Document) -> str:

@@ -367,7 +367,11 @@ Keys = tuple[SeedKey, ...]
 
 
 def averaged(
-    tables: Mapping[str, TidyTable], unit: str, *, uneven: bool = False
+    tables: Mapping[str, TidyTable],
+    unit: str,
+    *,
+    uneven: bool = False,
+    words: tuple[str, str] = ("evaluation", "unit"),
 ) -> dict[str, TidyTable]:
     """The table of each arm, with one value per unit; ``unit`` is what numbers the units.
 
@@ -376,7 +380,8 @@ def averaged(
 
     A unit of which one evaluation diverged has diverged. One that has fewer evaluations than
     another, of any arm and the same task, is missing, unless they may be ``uneven``: a mean of
-    those that are there would drop the others silently.
+    those that are there would drop the others silently. ``words`` are what an evaluation and a
+    unit are called.
     """
     groups = {arm: _grouped(table.values.get(arm, {})) for arm, table in tables.items()}
     lost = {arm: _lost(table.lost.get(arm, {})) for arm, table in tables.items()}
@@ -388,7 +393,8 @@ def averaged(
         values = {key: _mean(rows) for key, rows in groups[arm].items() if key not in lost[arm]}
         arms = [other for other, each in tables.items() if each.source.file == table.source.file]
         counts = [len(rows) for other in arms for rows in groups[other].values()]
-        said = _said(unit, table.source, counts, sum(len(short.get(other, ())) for other in arms))
+        fewer = sum(len(short.get(other, ())) for other in arms)
+        said = _said(unit, table.source, counts, fewer, words)
         why = {unit_of(key): text for key, text in table.why.get(arm, {}).items()}
         found[arm] = replace(
             table,
@@ -443,14 +449,16 @@ def _lost(rows: Mapping[SeedKey, RunState]) -> dict[SeedKey, RunState]:
     return found
 
 
-def _said(unit: str, source: TableSource, counts: Sequence[int], short: int) -> str:
+def _said(
+    unit: str, source: TableSource, counts: Sequence[int], short: int, words: tuple[str, str]
+) -> str:
     """`column 'run', 4 evaluations per unit, 10 units`: what was averaged, and what was not."""
     by = f"{'column' if source.runs is None else 'field'} '{unit}'"
     if not counts:
         return by
     many = fmt.span(fmt.count(min(counts)), fmt.count(max(counts)))
-    word = "evaluation" if max(counts) == 1 else "evaluations"
-    said = f"{by}, {many} {word} per unit, {fmt.number_of(len(counts), 'unit')}"
+    word = words[0] if max(counts) == 1 else f"{words[0]}s"
+    said = f"{by}, {many} {word} per {words[1]}, {fmt.number_of(len(counts), words[1])}"
     if not short:
         return said
     are = "1 of them has fewer than others, and is missing"

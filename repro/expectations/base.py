@@ -169,6 +169,10 @@ class Kind(ABC, Generic[E]):
         """Fewest seeds per arm with which it could be confirmed."""
         return LEAST_SEEDS
 
+    def replicate(self, declared: E, planned: int) -> str:
+        """What one of so many replicates of an arm is called; empty where it is a seed."""
+        return ""
+
     def needs_values(self, declared: E, context: Context) -> Mistake | None:
         """Why printed numbers of an arm are not enough; None where they are."""
         mistake = f"kind {declared.kind} needs the value of every seed"

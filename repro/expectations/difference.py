@@ -245,6 +245,14 @@ class DifferenceKind(MeansKind[Difference]):
             return max(base.LEAST_SEEDS, least_pairs(alpha, tails=declared.tails))
         return base.LEAST_SEEDS
 
+    def replicate(self, declared: Difference, planned: int) -> str:
+        return "" if declared.folds is None else "fold"
+
+    def cannot_settle(self, declared: Difference, result: TestResult) -> str:
+        if declared.folds is None:
+            return ""
+        return "More folds of one data set would not settle it; other data sets might."
+
     def by_order(self, declared: Difference) -> bool:
         return declared.test == "brunner_munzel"
 

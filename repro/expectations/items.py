@@ -88,6 +88,9 @@ class ItemsKind(DifferenceKind):
     def least_seeds(self, declared: Difference, alpha: float, *, paired: bool) -> int:
         return base.LEAST_SEEDS if _is_crossed(declared) else 1
 
+    def replicate(self, declared: Difference, planned: int) -> str:
+        return "" if _is_crossed(declared) else "run"
+
     def lone(self, declared: Difference) -> tuple[str, ...]:
         return () if _is_crossed(declared) else declared.of
 

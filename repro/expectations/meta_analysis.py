@@ -65,6 +65,9 @@ class MetaAnalysisKind(TasksKind[MetaAnalysis]):
         """Of equal weights one: the tasks, and not their runs, say how effects vary."""
         return 1 if declared.weights == "equal" and declared.runs != "across_tasks" else 2
 
+    def replicate(self, declared: MetaAnalysis, planned: int) -> str:
+        return "value" if planned == 1 else ""
+
     def lone(self, declared: MetaAnalysis) -> tuple[str, ...]:
         one_will_do = self.least_seeds(declared, 0.05, paired=False) == 1
         return declared.of if one_will_do else ()

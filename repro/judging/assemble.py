@@ -40,7 +40,7 @@ from repro.judging.document_parts import (
 from repro.judging.fragility import flags, measured_levels, strength_of, strength_of_claim
 from repro.judging.interim import sequential_parts
 from repro.judging.judge import Judgement, judge_claim, judge_families
-from repro.judging.next_steps import settling, what_would_change
+from repro.judging.next_steps import seeds_are_no_use, settling, what_would_change
 from repro.judging.reason import combined, reason
 from repro.judging.registration import control_part, registration_part
 from repro.judging.robustness import Case, left_out, robustness
@@ -322,7 +322,7 @@ def _entry_sentence(
 ) -> str:
     """What was found, and what would settle it; or why the test was refused."""
     if found is None:
-        help_ = "" if judged.too_few else ", and more seeds would not help"
+        help_ = ", and more seeds would not help" if seeds_are_no_use(judged, claim) else ""
         return f"Not tested{help_}: {judged.refused}."
     expectation = judged.expectation
     text = kind_of(expectation).sentence(expectation, claim.context(), found)
@@ -387,4 +387,5 @@ def _details(
     said = f"{seeds[0]} per arm" if len(seeds) == 1 < len(result.n) else " and ".join(seeds)
     few = few_seeds(result)
     facts |= {doc.FEW_SEEDS: few} if few else {}
-    return ({"seeds": said} if kind.counts_seeds else {}) | facts
+    called = kind.replicate(expectation, claim.seeds.plan) or "seed"
+    return ({f"{called}s": said} if kind.counts_seeds else {}) | facts

@@ -67,8 +67,15 @@ def claim_part(claim: Claim) -> doc.ClaimPart:
         file=shown_file(claim.file),
         digest=claim.digest(),
         design=claim.design,
-        unit="seed" if claim.seeds.items else claim.seeds.unit or "seed",
+        unit=replicate_of(claim),
     )
+
+
+def replicate_of(claim: Claim) -> str:
+    """What a replicate is called: by the kind of an expectation, by its column, or a seed."""
+    kinds = (kind_of(each).replicate(each, claim.seeds.plan) for each in claim.expectations)
+    column = "" if claim.seeds.items else claim.seeds.unit or ""
+    return next(filter(None, kinds), column) or "seed"
 
 
 def _source_part(source: PrintedSource | AuthorSource) -> doc.SourcePart | doc.AuthorPart:
@@ -90,8 +97,12 @@ def origins(claim: Claim, evidence: Evidence) -> list[str]:
         arms = [arm for arm, source in evidence.tables.items() if source.file == file]
         said.append(f"The values of {_whose(claim, arms)} are the user's own, from {file}.")
         if averaged := evidence.tables[arms[0]].averaged:
-            before = "" if claim.seeds.items else " before any test"
-            said.append(f"Its rows were averaged within units{before}: {averaged}.")
+            what = (
+                "are answers to items"
+                if claim.seeds.items
+                else "were averaged within units before any test"
+            )
+            said.append(f"Its rows {what}: {averaged}.")
         ignored = evidence.tables[arms[0]].ignored
         if ignored:
             said.append(f"Left unread there: {', '.join(ignored)}.")

@@ -109,7 +109,8 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
     if claim.seeds.unit is not None:
         uneven = claim.seeds.evaluations == "any" or claim.seeds.items is not None
-        tables = averaged(tables, claim.seeds.unit, uneven=uneven)
+        words = ("answer", "run") if claim.seeds.items else ("evaluation", "unit")
+        tables = averaged(tables, claim.seeds.unit, uneven=uneven, words=words)
     arms: dict[str, tuple[Replicate, ...]] = {}
     published = {}
     for name, arm in claim.arms.items():

@@ -108,8 +108,17 @@ def _test(judged: Judged, claim: Claim) -> doc.ScaleStep:
     name = heading(judged.expectation, claim)
     if judged.advice:
         return _step(f"{name}: {judged.advice}.")
-    help_ = "" if judged.too_few else "more seeds would not help, but what its test asks for: "
+    help_ = "more seeds would not help, but what its test asks for: "
+    help_ = help_ if seeds_are_no_use(judged, claim) else ""
     return _step(f"{name}: {help_}{judged.refused}.")
+
+
+def seeds_are_no_use(judged: Judged, claim: Claim) -> bool:
+    """Whether a reader of a test that refused the evidence may think that seeds are missing."""
+    others = claim.seeds.items or kind_of(judged.expectation).replicate(
+        judged.expectation, claim.seeds.plan
+    )
+    return not judged.too_few and not others
 
 
 def _family(claim: Claim, alone: Conclusion) -> doc.ScaleStep:

@@ -111,7 +111,7 @@ def _labelled(text: str, labels: Sequence[str]) -> str:
         return text
     label = dict(zip("AB", labels, strict=True))
     text = re.sub(r"\bmean ([AB])\b", lambda found: f"the mean of {label[found[1]]}", text)
-    return re.sub(r"^([AB])\b(?= is)", lambda found: label[found[1]], text)
+    return re.sub(r"^([AB])\b(?= (?:is|has)\b)", lambda found: label[found[1]], text)
 
 
 def detail_reader(evidence: Evidence, name: str) -> Read:

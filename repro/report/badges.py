@@ -156,9 +156,16 @@ def error_rate(document: Document) -> str:
     names = {result.id for result in decisive(document)}
     texts = [level.text for level in document.levels if level.expectation in names]
     rates = [float(found[1]) for found in map(_RATE.search, texts) if found]
+    said = strength(document.verdict.strength, document.claim.unit)
     if document.verdict.conclusion and rates:
-        return f"error rate {max(rates):g}% as measured in designs like this"
-    return strength(document.verdict.strength, document.claim.unit)
+        said = f"error rate {max(rates):g}% as measured in designs like this"
+    return "; ".join(filter(None, (said, high_level(document))))
+
+
+def high_level(document: Document) -> str:
+    """That the level which was declared is above the usual 5%; else empty."""
+    level = max((result.alpha for result in decisive(document)), default=0.0)
+    return f"the declared level is {fmt.percent(level)}, above the usual 5%" if level > 0.05 else ""
 
 
 def with_strength(word: str, part: Strength | None, unit: str = "seed") -> str:

@@ -32,6 +32,11 @@ def arm_label(document: Document, arm_id: str) -> str:
     return next((arm.label for arm in document.arms if arm.id == arm_id), arm_id)
 
 
+def replicates(document: Document) -> str:
+    """What replicates are called at the head of a column, such as `Seeds`."""
+    return f"{fmt.upper_first(document.claim.unit)}s"
+
+
 def decisive(document: Document) -> tuple[Result, ...]:
     return tuple(r for r in document.results if r.role == "decisive")
 

@@ -77,7 +77,9 @@ def by_task(document: Document) -> Figure | None:
     )
     ahead = sum((effect > 0) == (measurement.better == "higher") for effect, _ in found if effect)
     said = f"{first} is ahead in {ahead} of {fmt.number_of(len(found), 'task')}"
-    caption = f"One dot a task: the difference of the means over its seeds. {said}."
+    unit = document.claim.unit
+    of = "two values" if unit == "value" else f"means over its {unit}s"
+    caption = f"One dot a task: the difference of the {of}. {said}."
     shown = "; ".join(f"{row.label} {row.word}" for row in rows)
     return Figure("tasks", f"{title}. {said}: {shown}.", caption, plot)
 

@@ -35,7 +35,8 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
     if verdict.conclusion:
         tests = (filter(None, (each.test, lookups.p_said(each))) for each in tested)
         said += dict.fromkeys(map(": ".join, tests))
-        said += filter(None, [badges.strength(verdict.strength, document.claim.unit)])
+        strength = badges.strength(verdict.strength, document.claim.unit)
+        said += filter(None, [strength, badges.high_level(document)])
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     said += [f"{flag.kind}: {flag.text}" for flag in verdict.flags]
     lines += [f"- {escaped(line)}" for line in (*said, *notes)]

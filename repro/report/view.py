@@ -132,6 +132,8 @@ def seeds(document: Document) -> str:
         return "no finished run"
     if (items := badges.items(document)) and max(counts) == 1:
         return items
+    if document.claim.unit == "value":
+        return fmt.number_of(max(arm.tasks for arm in arms), "task")
     low, high = fmt.count(min(counts)), fmt.count(max(counts))
     per = "task" if of_tasks else "arm"
     return f"{fmt.span(low, high)} {document.claim.unit}{'s' * (max(counts) > 1)} per {per}"
@@ -154,7 +156,8 @@ def _chips(document: Document) -> tuple[Chip, ...]:
         if c.state != "passed"
     ]
     for kind in dict.fromkeys(flag.kind for flag in verdict.flags):
-        chips.append(Chip("Flag", Badge(badges.FLAGS.get(kind, kind), "warn", "alarm")))
+        text = badges.FLAGS.get(kind, kind).replace("one seed", f"one {document.claim.unit}")
+        chips.append(Chip("Flag", Badge(text, "warn", "alarm")))
     said = {chip.badge.word for chip in chips}
     others = (chip for chip in badges.cautions(document) if chip.badge.word not in said)
     return (*chips, *(chip for chip in others if chip.badge.word != badges.EXPLORATORY))

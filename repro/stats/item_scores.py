@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -122,12 +123,13 @@ def paired_items(a: Sample, b: Sample) -> PairedItems:
     """The items of two arms. ClaimError where they are not known, or are not the same."""
     scores = [_by_item(each, name) for each, name in ((a, "A"), (b, "B"))]
     first, second = scores
-    if first.keys() != second.keys():
-        both, either = first.keys() & second.keys(), first.keys() | second.keys()
-        raise ClaimError(
-            f"{len(either) - len(both)} of {len(either)} items are those of one arm alone",
-            advice="evaluate both on the same items, or leave out items that one of them misses",
-        )
+    for name, had, other in (("A", first, second), ("B", second, first)):
+        if missing := [item for item in other if item not in had]:
+            some = f"{len(missing)} of {len(other)} items, such as {missing[0]}"
+            raise ClaimError(
+                f"{name} has no answer to {some}",
+                advice="evaluate both on the same items, or leave out those that one has not",
+            )
     names = list(first)
     clusters = [{part.cluster for part in each.parts} for each in (a, b)]
     if clusters[0] != clusters[1]:
@@ -219,15 +221,19 @@ def _runs_by_items(sample: Sample, name: str) -> npt.NDArray[np.float64]:
     runs = sorted({part.unit for part in sample.parts})
     items = sorted({part.item for part in sample.parts})
     values = {(part.unit, part.item): part.value for part in sample.parts}
+    cells = [(run, item) for run in runs for item in items]
     if len(runs) < LEAST_RUNS:
         raise ClaimError(
             f"{name} has {len(runs)} runs, and the scatter of seeds takes {LEAST_RUNS} or more",
             advice="run more seeds, or declare `test: t`, which is about these trained models",
         )
-    if not len(values) == len(sample.parts) == len(runs) * len(items):
+    times = Counter((part.unit, part.item) for part in sample.parts)
+    if uneven := [cell for cell in cells if times[cell] != 1]:
+        run, item = uneven[0]
+        more = f" (and {len(uneven) - 1} more)" if len(uneven) > 1 else ""
         raise ClaimError(
-            f"{name} does not have every item once in each run",
-            advice="complete the table, or declare `test: t`, which is about these trained models",
+            f"{name} has {times[uneven[0]] or 'no'} answers to item {item} in run {run}{more}",
+            advice="give it one, leave the item out of every run, or declare `test: t`",
         )
     return np.array([[values[run, item] for item in items] for run in runs])
 

@@ -142,7 +142,9 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
     unit = "folds per arm" if results.folds else "seeds per arm"
-    unit += " and task" if results.tasks else ""
+    if results.tasks:
+        lone = all(_count(runs) == "1" for runs in results.runs.values())
+        unit = f"{'values' if lone else 'seeds'} per arm and task"
     notes = (*results.doubts.values(), *_notes(verified.documents, comparison.level))
     n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
     said = (*drafts.said, *n, *changed)

@@ -14,6 +14,7 @@ from scipy import stats
 
 from repro.report.write import read_document
 from tests.commands import repro
+from tests.report.texts import page_text
 
 FOLDS = 10
 
@@ -232,3 +233,14 @@ def test_the_advice_on_folds_of_tasks_works(seed: str) -> None:
     gains = [sum(score("ours", k, d) - score("base", k, d) for k in range(5)) / 5 for d in range(6)]
     assert compared("cv.csv", "--unit", "task").returncode in (0, 3)
     assert judged().p == pytest.approx(float(stats.wilcoxon(gains, alternative="greater").pvalue))
+
+
+def test_a_fold_is_not_called_a_seed() -> None:
+    """Neither where they are counted and drawn, nor where each is left out in turn."""
+    repro("compare", long(), "--better", "higher", "--baseline", "base")
+    (page,) = Path("reports").glob("*/declared/report.html")
+    said = page_text(page)
+    for words in ("10 folds per arm", "20 folds from a table", "Each dot is one fold"):
+        assert words in said
+    assert "Each fold left out in turn" in said
+    assert "Seeds" not in said

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,6 +16,7 @@ from scipy import stats
 
 from repro.report.write import read_document
 from tests.commands import repro
+from tests.report.texts import page_text
 
 RIGHT = [
     (f"q{n}", f"p{n // 5}", int(value < 0.8), int(other < 0.6))
@@ -30,7 +33,7 @@ def alone() -> tuple[int, int]:
     return won, won + sum(large < small for *_, large, small in RIGHT)
 
 
-def table(rows: list[tuple[str, str, int, int]] = RIGHT) -> str:
+def table(rows: Sequence[tuple[object, ...]] = RIGHT) -> str:
     lines = [
         f"{arm},{q},{p},{values[k]}"
         for k, arm in enumerate(("large", "small"))
@@ -170,6 +173,10 @@ def test_several_seeds_of_each_are_crossed_with_the_items() -> None:
     assert "share of seeds in the variance" in found.details
     (analyses,) = document.robustness
     assert any("of these trained models" in each.name for each in analyses.analyses[1:])
+    Path("answers.csv").write_text("\n".join(line for line in lines if "large,2,q7," not in line))
+    done = repro("compare", "answers.csv", *args)
+    told = "Not tested: large has no answers to item q7 in run 2; give it one, leave the item out"
+    assert f"{told} of every run, or declare `test: t`." in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -243,6 +250,21 @@ def test_items_of_two_tasks_are_not_taken_for_one() -> None:
     assert (done.returncode, "the items are of several tasks: " in done.stderr) == (2, True)
     done = repro("compare", "logs", *args, "--task", "sums")
     assert "60 items, for these two trained models" in done.stdout, done.stderr
+
+
+def test_nothing_that_is_an_item_or_a_run_is_called_a_seed() -> None:
+    """Neither where the test is made, nor where there are too few clusters."""
+    few = [(q, f"p{n % 4}", *right) for n, (q, _, *right) in enumerate(RIGHT)]
+    for rows, told in ((RIGHT, "60 items, for these two"), (few, "Not tested: 4 clusters are too")):
+        options = ("--items", "doc_id", "--clusters", "passage", "--baseline", "small")
+        done = repro("compare", table(rows), "--better", "higher", *options)
+        assert told in done.stdout, done.stderr
+        (page,) = Path("reports").glob("*/declared/report.html")
+        said = page_text(page)
+        assert "60 answers per run, 2 runs" in said
+        said = said.replace("runs with other seeds may differ", "").replace("column 'seed'", "")
+        assert re.findall(r".{30}\bseeds?\b.{30}", said, re.IGNORECASE) == []
+        assert "planned" not in said
 
 
 def test_right_and_wrong_answers_are_counted_exactly() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from repro.judging.document import Document
 from repro.report.write import read_document
 from repro.specs.load import load_claims
 from tests.commands import repro
+from tests.report.texts import page_text
 
 TASKS = ("arc", "boolq", "piqa", "rte")
 
@@ -236,3 +238,15 @@ def test_a_column_of_runs_with_an_empty_cell_is_not_left_out(noun: str) -> None:
     done = compared("results.csv")
     said = f"row 2, column '{noun}_2': the cell is empty"
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_a_value_of_a_table_of_data_sets_is_not_called_a_seed() -> None:
+    """One value per method and data set: so many tasks and values, and no seed anywhere."""
+    rows = [f"d{n},{score('new', n, n % 3)},{score('plain', n, n % 2)}" for n in range(9)]
+    Path("results.csv").write_text("\n".join(("dataset,new,plain", *rows)))
+    done = compared("results.csv", "--baseline", "plain")
+    assert "read: n, the values per arm and task: new 1, plain 1" in done.stdout, done.stderr
+    said = page_text(Path("reports/new_vs_plain/declared/report.html"))
+    assert "18 values from a table" in said
+    assert "One dot a task: the difference of the two values." in said
+    assert re.findall(r".{30}\bseeds?\b.{30}", said, re.IGNORECASE) == []

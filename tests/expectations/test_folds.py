@@ -44,3 +44,10 @@ def test_no_test_of_independent_pairs_is_tried_with_it() -> None:
     assert "test" in {each.choice for each in document(folds=None).robustness[0].analyses}
     (design,) = document().design
     assert "folds, whose training data overlap" in design.note
+
+
+def test_more_folds_are_not_asked_for() -> None:
+    """They are of the same data, and would add training data in common."""
+    one = document().results[0]
+    assert one.sentence.endswith("would not settle it; other data sets might.")
+    assert one.details["folds"] == "10 per arm"

@@ -12,7 +12,9 @@ from repro.judging.document import Document
 from repro.judging.judge import judge_claim, judge_families
 from repro.report.formats import rendered
 from repro.report.junit import junit
-from repro.schema.numbers import unbroken
+from repro.report.parts import parts
+from repro.report.to_paste import markdown
+from repro.schema.numbers import NO_BREAK, unbroken
 from tests.judging.made import judged, made, only, seen
 
 LOW, HIGH = (10.0, 10.1, 9.9, 10.2, 9.8), (12.0, 12.3, 11.8, 12.1, 11.9)
@@ -71,6 +73,21 @@ def test_the_level_of_an_expectation(one: Any, level: float | None, tails: int) 
     assert (part.one_sided_level, part.tails, part.looks) == (level, tails, "one")
 
 
+@pytest.mark.parametrize(("alpha", "told"), [(0.05, False), (0.08, True), (0.2, True)])
+@pytest.mark.parametrize("b", [HIGH, (10.1, 10.4, 9.6, 10.5, 9.7)])
+def test_a_level_above_five_percent_is_said_in_the_box(
+    alpha: float, told: bool, b: tuple[float, ...]
+) -> None:
+    """Half of alpha alone would look like a strict test; of what stays open it is said too."""
+    document = judged(made(BETTER, alpha=alpha), {"a": LOW, "b": b})
+    table = parts(document)
+    assert table is not None
+    said = f"the declared level is {100 * alpha:g}%, above the usual 5%."
+    assert (said in table.note.replace("The", "the")) == told
+    pasted = markdown(document, {}, (), "repro compare").replace(f"{NO_BREAK}%", "%")
+    assert (f"- {said[:-1]}" in pasted) == told
+
+
 def test_an_association_has_the_level_of_its_direction() -> None:
     """Its p is two-sided: a sign is found at half of alpha."""
     fields = {
@@ -108,12 +125,12 @@ def test_a_sequential_conclusion_says_when_it_holds() -> None:
 
 def test_a_claim_is_as_strong_as_its_weakest_part() -> None:
     """A margin at 5 % beside a difference at 2.5 %; an exact part weakens nothing."""
-    for parts, level in (
+    for several, level in (
         ((BETTER, SAME), 0.05),
         ((BETTER, KEPT), 0.025),
         ((KEPT, KEPT), None),
     ):
-        document = judged(made(*parts), VALUES)
+        document = judged(made(*several), VALUES)
         assert document.verdict.conclusion == "CONFIRMED"
         assert document.verdict.strength is not None
         assert document.verdict.strength.one_sided_level == level

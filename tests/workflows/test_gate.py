@@ -107,6 +107,18 @@ def test_a_change_that_is_no_better_is_undecided(tmp_path: Path) -> None:
     assert json.loads(again.stdout) == found
 
 
+def test_what_the_seeds_can_find_is_said_before_they_are_spent(tmp_path: Path) -> None:
+    """Differences of sd 1.4, and .1 that matters: 30 pairs find 1.1, and no effect is excluded."""
+    file, planned = claim(tmp_path, 1.0, most=30), "planned_sd: {error: {sd_of_differences: 1.4, "
+    text = file.read_text().replace("measurements:", f'{planned}why: "ten runs"}}}}\nmeasurements:')
+    smallest = 'direction: lower\n    smallest_effect: {abs: 0.1, why: "less is nothing"}'
+    file.write_text(text.replace("direction: lower", smallest))
+    done = gated(file)
+    assert (last_line(done), done.returncode) == ("KEEP", 0)
+    said = "better: 30 seeds per arm find an effect of 1.11 four times in five; a smaller one is"
+    assert said in done.stderr
+
+
 def test_a_small_gain_takes_the_seeds_that_it_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

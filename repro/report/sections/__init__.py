@@ -131,7 +131,8 @@ def _arms_table(document: Document) -> TableBlock:
     counted = any(arm.parameters is not None for arm in document.arms)
     heads = ["Parameters"] if counted else []
     heads += ["Rank bound"] if bounded else []
-    heads.append("Finished runs" if all(arm.trained for arm in document.arms) else "Seeds")
+    trained = all(arm.trained for arm in document.arms)
+    heads.append("Finished runs" if trained else lookups.replicates(document))
     rows = []
     for arm in document.arms:
         cells = [arm.label]
@@ -149,7 +150,9 @@ MEAN = "Mean ± sd"
 def _measurement_table(document: Document, m: MeasurementPart) -> TableBlock:
     summaries = [(arm.label, lookups.summary_of(arm, m.key)) for arm in document.arms]
     geometric = any(found and found.geometric_mean is not None for _, found in summaries)
-    shown = ["Runs", "Mean over tasks"] if any(a.tasks for a in document.arms) else ["Seeds", MEAN]
+    shown = [lookups.replicates(document), MEAN]
+    if any(arm.tasks for arm in document.arms):
+        shown = ["Runs", "Mean over tasks"]
     heads = [*shown, *(["Geometric mean"] if geometric else []), "Range"]
     rows = tuple((label, *_cells(found, m, geometric=geometric)) for label, found in summaries)
     follows = f", of each run: {m.formula}" if m.formula else ""

@@ -262,7 +262,8 @@ def _table(document: Document, part: Robustness) -> TableBlock:
             ends = fmt.ends(each.low, each.high, scale, digits)
         p = fmt.DASH if each.p is None else fmt.bare_p(each.p)
         word = f"refused: {each.refused}" if each.refused else each.conclusion or "none"
-        rows.append((each.name, each.choice, effect, ends, p, word))
+        choice = document.claim.unit if each.choice == "seed" else each.choice
+        rows.append((each.name, choice, effect, ends, p, word))
     of_claim = any(
         a.conclusion == Conclusion.CONTRADICTED and (a.p or 0) > 0.5 for a in part.analyses
     )
@@ -276,15 +277,14 @@ def _table(document: Document, part: Robustness) -> TableBlock:
 
 
 def _left_out_table(document: Document, results: list[Result]) -> TableBlock:
-    rows = []
+    rows, unit = [], document.claim.unit
     for result in results:
         role = "" if result.role == "decisive" else " (not counted)"
         name = f"{lookups.title_of(document, result.id)}{role}"
         together = _together(document, result)
         for arm in dict.fromkeys(item.arm for item in result.left_out):
             which = "every arm" if together else lookups.arm_label(document, arm)
-            rows.append((name, which, _left_out_text(result, arm)))
-    unit = document.claim.unit
+            rows.append((name, which, _left_out_text(result, arm, unit)))
     columns = texts("Expectation", f"One {unit} left out of", "Conclusion")
     return TableBlock(f"Each {unit} left out in turn", columns, tuple(rows))
 
@@ -295,7 +295,7 @@ def _together(document: Document, result: Result) -> bool:
     return len(seeds) > 1 and len({item.arm for item in result.left_out}) == 1
 
 
-def _left_out_text(result: Result, arm: str) -> str:
+def _left_out_text(result: Result, arm: str, unit: str) -> str:
     items = [item for item in result.left_out if item.arm == arm]
     counts = Counter(item.conclusion for item in items)
     said = []
@@ -308,6 +308,6 @@ def _left_out_text(result: Result, arm: str) -> str:
         text = f"{word} {times} of {len(items)} times"
         if word != result.conclusion and result.conclusion == Conclusion.CONFIRMED:
             numbers = ", ".join(str(i.replicate) for i in items if i.conclusion == word)
-            text += f" (without seed {numbers})"
+            text += f" (without {unit} {numbers})"
         said.append(text)
     return "; ".join(said)

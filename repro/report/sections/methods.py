@@ -154,7 +154,7 @@ def _sources(document: Document) -> TableBlock:
         table = (fmt.DASH, fmt.DASH) if arm.table is None else (arm.table.file, arm.table.sha256)
         source = EVIDENCE.get(arm.evidence, arm.evidence)
         rows.append((arm.label, source, seeds_of(arm), *table))
-    columns = (*texts("Arm", "Values"), *numbers("Seeds"))
+    columns = (*texts("Arm", "Values"), *numbers(lookups.replicates(document)))
     columns += (Column("File", "code"), Column("SHA-256 of the file", "key"))
     return TableBlock("Where the values are from", columns, tuple(rows))
 
@@ -182,8 +182,9 @@ def seeds_of(arm: ArmPart) -> str:
         return f"{', '.join(map(fmt.count, counts))}, as printed" if counts else "not printed"
     if arm.tasks and arm.planned is not None:
         many = fmt.number_of(arm.tasks, "task")
-        return f"{fmt.count(finished)} of {many}, {fmt.count(arm.planned)} per task planned"
-    if arm.tabled and arm.planned is not None:
+        planned = f", {fmt.count(arm.planned)} per task planned" if arm.planned > 1 else ""
+        return f"{fmt.count(finished)} of {many}{planned}"
+    if arm.tabled and arm.planned is not None and (finished, arm.planned) != (1, 1):
         return f"{fmt.count(finished)}, {fmt.count(arm.planned)} planned"
     return f"{finished} of {len(arm.replicates)}"
 
@@ -266,7 +267,8 @@ def runs(document: Document) -> tuple[Block, ...]:
     tasks = any(arm.tasks for arm in document.arms)
     columns = (
         *(Column("Arm"), *([Column("Task")] if tasks else [])),
-        *(Column("Seed", "number"), Column("State")),
+        *numbers(*_number_head(document)),
+        Column("State"),
         *numbers(*(m.label for m in document.measurements), "Seconds"),
         *(
             Column("Key", "key"),
@@ -297,10 +299,17 @@ def _run_rows(document: Document, arm: ArmPart) -> list[tuple[str, ...]]:
         seconds = document.provenance.run_seconds.get(run.key)
         spent = fmt.DASH if seconds is None else fmt.fixed(seconds, 1)
         task = (run.task or fmt.DASH,) if any(each.tasks for each in document.arms) else ()
-        which = (arm.label, *task, str(run.number), run.state)
+        number = (str(run.number),) * len(_number_head(document))
+        which = (arm.label, *task, *number, run.state)
         again = (_again(document, arm, run),) if _again_known(document) else ()
         rows.append((*which, *values, spent, run.key or fmt.DASH, *again))
     return rows
+
+
+def _number_head(document: Document) -> tuple[str, ...]:
+    """The head of the numbers of replicates; none where each row is the only one of its place."""
+    lone = document.claim.unit == "value"
+    return () if lone else (fmt.upper_first(document.claim.unit),)
 
 
 def _again_known(document: Document) -> bool:
