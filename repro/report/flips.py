@@ -14,13 +14,17 @@ def flip(document: Document) -> str:
     """What it was, when, and what was changed; empty where no verdict before has another word.
 
     `Was CONFIRMED on 20 November, now INCONCLUSIVE: two seeds were added.` Of versions it speaks
-    where nothing else was changed.
+    where nothing else was changed. An exploratory claim that was changed asks another question.
     """
     history = document.provenance.history
     before = None if history is None else history.before
     if history is None or before is None:
         return ""
-    return _said(before, history.verdicts[-1])
+    now = history.verdicts[-1]
+    if is_exploratory(document) and (asked := [e.text for e in now.changed if e.kind == "claim"]):
+        day = _day(before)
+        return fmt.clean(f"Another question than on {day}, when it was {before.word}: {asked[0]}.")
+    return _said(before, now)
 
 
 def last_flip(history: HistoryPart | None) -> tuple[str, str]:
@@ -34,10 +38,13 @@ def last_flip(history: HistoryPart | None) -> tuple[str, str]:
 def _said(before: KeptVerdict, now: KeptVerdict) -> str:
     causes = [each.text for each in now.changed if each.kind != "versions"]
     why = "; ".join(causes or [each.text for each in now.changed])
-    day, year = fmt.date(before.created), fmt.date(now.created)[-5:]
     unchanged = "nothing that is on record was changed"
-    day = day.removesuffix(year)
+    day = _day(before).removesuffix(fmt.date(now.created)[-5:])
     return fmt.clean(f"Was {before.word} on {day}, now {now.word}: {why or unchanged}.")
+
+
+def _day(before: KeptVerdict) -> str:
+    return fmt.date(before.created)
 
 
 def is_unexpected_flip(document: Document) -> bool:

@@ -447,3 +447,19 @@ def test_results_that_cannot_be_read_end_with_2() -> None:
     for name, content in (("long.csv", "a,b\n1,2,3\n"), ("odd.csv", b"\xff"), ("n.json", "{")):
         Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
         assert repro("compare", name, "--better", "lower").returncode == 2
+
+
+def test_another_number_is_another_question() -> None:
+    """The verdict on one number does not flip to that on another of the same runs."""
+    values = [
+        (arm, s, mean + s / 100) for arm, mean in (("base", 1), ("ours", 2)) for s in range(4)
+    ]
+    rows = [f"{arm},{s},{value},{value}" for arm, s, value in values]
+    Path("two.csv").write_text("\n".join(("arm,seed,acc,loss", *rows)))
+    asked = ("compare", "two.csv", "--baseline", "base")
+    assert repro(*asked, "--measure", "acc", "--better", "higher").returncode == 0
+    done = repro(*asked, "--measure", "loss", "--better", "lower")
+    assert done.returncode == 1
+    assert "Another question than on " in done.stdout
+    assert "when it was CONFIRMED: the claim was changed" in done.stdout
+    assert "now CONTRADICTED" not in done.stdout
