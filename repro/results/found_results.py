@@ -67,13 +67,12 @@ from repro.results.run_values import (
     values_of,
 )
 from repro.results.steps import (
+    doubts_of,
     dropped_at_step,
-    early_ends,
     field_of_step,
     in_series,
     rows_at_step,
     step_field,
-    unlike_steps,
 )
 from repro.results.wandb import wandb_export
 from repro.schema.base import name_of
@@ -439,9 +438,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     )
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
-    doubts = early_ends(rows, measure, step) if several else unlike_steps(rows, {*told, measure})
-    results.doubts = {} if hints.unit else doubts
-    results.said += results.doubts.values()
+    results.doubts = doubts_of(rows, {*told, measure}, measure, step, unit=bool(hints.unit))
+    results.said += dict.fromkeys(results.doubts.values())
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from repro.results.forms import FoundRun, RunEnd, named, refused
 from repro.results.roles import counts_steps, role_of
 from repro.results.row_units import Rows
 from repro.results.run_fields import number_like, task_of
-from repro.results.run_values import FoundValue
+from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import Row
 from repro.schema.numbers import number_of
 
@@ -79,6 +80,22 @@ def in_series(rows: Rows, step: str) -> Rows:
         arms.append(group[0][0])
         runs.append(replace(ordered[-1], rows=every, state=state))
     return replace(rows, arms=arms, runs=runs)
+
+
+def doubts_of(
+    rows: Rows, told: Collection[str], measure: str, step: str, *, unit: bool
+) -> dict[str, str]:
+    """What speaks against the runs of each arm: where they end, and a number that is the best.
+
+    ``told`` are the fields that say something, ``step`` the one of a table's steps. The parts of
+    a ``unit`` have no end.
+    """
+    several = any(sum(measure in row for row in run.rows) > 1 for run in rows.runs)
+    doubts = early_ends(rows, measure, step) if several else unlike_steps(rows, told)
+    doubts = {} if unit else doubts
+    best = CHOSEN if "best" in re.split(r"[^a-z]+", measure.casefold()) else ""
+    both = {arm: (doubts.get(arm, ""), best) for arm in dict.fromkeys(rows.arms)}
+    return {arm: "; ".join(filter(None, said)) for arm, said in both.items() if any(said)}
 
 
 def early_ends(rows: Rows, measure: str, step: str) -> dict[str, str]:

@@ -143,7 +143,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
     unit = "folds per arm" if results.folds else "seeds per arm"
     unit += " and task" if results.tasks else ""
-    notes = (*results.doubts.values(), *_notes(verified.documents, comparison.level))
+    notes = (*dict.fromkeys(results.doubts.values()), *_notes(verified.documents, comparison.level))
     n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
     said = (*drafts.said, *n, *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
