@@ -50,7 +50,7 @@ def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
 def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> tuple[Rows, Hints]:
     """The rows whose seed is their fold, where they have one, and the unit of their averages.
 
-    Several seeds in a fold are averaged, so that the fold is their unit; in a repeated
+    Several seeds of a fold are averaged, so that the fold is their unit; in a repeated
     cross-validation each fold has a number among all. ClaimError for folds that cannot be paired.
     """
     repeats = plain(rows.seed) in REPEATS

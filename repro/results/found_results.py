@@ -6,7 +6,8 @@ Everything that is guessed is said, and an option says it instead.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,14 @@ from repro.results.run_values import (
     tidy_value,
     values_of,
 )
-from repro.results.steps import field_of_step, in_series, step_field, unlike_steps
+from repro.results.steps import (
+    doubts_of,
+    dropped_at_step,
+    field_of_step,
+    in_series,
+    rows_at_step,
+    step_field,
+)
 from repro.results.wandb import wandb_export
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
@@ -168,27 +176,17 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     found = _found(forms, base, path, told)
     runs = [run for _, run in found]
     hints = with_folds(path, runs, hints)
-    only = _only(path, runs, hints)
-    found = [
-        (form, run)
-        for form, run in found
-        if all(str(run.fields.get(key)) == value for key, value in only.items())
-    ]
+    only = dict([field_of_task(path, runs, hints)]) if hints.task else {}
+    found = _having(found, only)
     hints = replace(hints, task_field="") if hints.task else hints
-    names = list(dict.fromkeys(name for _, run in found for name in run.fields))
-    tabular = forms[0].importer.get("each") == "row" and path.is_file()
-    exported = (wandb_export(names) or ("",))[0] if tabular else ""
-    if tabular and set(TIDY) <= set(names):
-        results = _tidy(path, base, found, hints)
-    elif "chart" in exported:
-        results = _chart(path, base, names, hints)
+    if hints.step is None:
+        results = _of_forms(path, base, forms, found, hints)
     else:
-        results = _of_runs(path, forms, found, hints)
-        if exported:
-            results.said[0] = "a table of runs that W&B exported"
+        results, at = _at_step(path, base, forms, found, (hints, hints.step))
+        only |= at
     results.said += _left_out(forms)
     results.said += [*told.said, *(note for form in forms for note in form.notes)]
-    if forms[0].log and forms[0].arm:
+    if forms[0].log and forms[0].arm and hints.step is None:
         there = (results.runs, results.measure, results.reduce)
         if imports := imports_of_logs(path, base, forms, *there):
             results.imports, results.label = imports, results.measure
@@ -204,13 +202,59 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     return results
 
 
-def _only(path: Path, runs: Sequence[FoundRun], hints: Hints) -> dict[str, str]:
-    """The fields of the task and of the step that are asked for, and how these are written."""
-    only = dict([field_of_task(path, runs, hints)]) if hints.task else {}
-    if hints.step is not None:
-        key, value = field_of_step(path, runs, hints.step)
-        only[key] = value
-    return only
+def _having(found: Found, only: Mapping[str, str]) -> Found:
+    """The runs whose fields are written so."""
+    return [
+        (form, run)
+        for form, run in found
+        if all(str(run.fields.get(key)) == value for key, value in only.items())
+    ]
+
+
+def _of_forms(
+    path: Path, base: Path, forms: Sequence[Form], found: Found, hints: Hints
+) -> FoundResults:
+    """The results in runs that were found: in a tidy table, a chart, or any other form."""
+    names = list(dict.fromkeys(name for _, run in found for name in run.fields))
+    tabular = forms[0].importer.get("each") == "row" and path.is_file()
+    exported = (wandb_export(names) or ("",))[0] if tabular else ""
+    if tabular and set(TIDY) <= set(names):
+        return _tidy(path, base, found, hints)
+    if "chart" in exported:
+        return _chart(path, base, names, hints)
+    results = _of_runs(path, forms, found, hints)
+    if exported:
+        results.said[0] = "a table of runs that W&B exported"
+    return results
+
+
+def _at_step(
+    path: Path, base: Path, forms: Sequence[Form], found: Found, asked: tuple[Hints, int]
+) -> tuple[FoundResults, dict[str, str]]:
+    """The results at the step that is asked for, the field and the step; and what is dropped."""
+    (hints, step), runs, at = asked, [run for _, run in found], {}
+    if path.is_file():
+        at = dict([field_of_step(path, runs, step)])
+        cut = _having(found, at)
+    else:
+        key, rows = rows_at_step(path, runs, step)
+        cut = [
+            (form, replace(run, rows=mine))
+            for (form, run), mine in zip(found, rows, strict=True)
+            if mine
+        ]
+    results = _of_forms(path, base, forms, cut, hints)
+    if not path.is_file():
+        results.said.append(f"of the number '{key}' only {step}")
+        results.imports, results.table = {}, ""
+    with suppress(ClaimError, DataError):
+        measure = hints.measure if path.is_file() else results.measure
+        whole = replace(hints, step=None, measure=measure)
+        before = _of_forms(path, base, forms, found, whole).runs
+        lost = dropped_at_step(step, before, results.runs)
+        results.doubts = {**results.doubts, **lost}
+        results.said += lost.values()
+    return results, at
 
 
 def _what_rows_are(results: FoundResults) -> str:
@@ -394,8 +438,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     )
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
-    results.doubts = {} if step or hints.unit else unlike_steps(rows, {*told, measure})
-    results.said += results.doubts.values()
+    results.doubts = doubts_of(rows, {*told, measure}, measure, step, unit=bool(hints.unit))
+    results.said += dict.fromkeys(results.doubts.values())
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:

@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -21,7 +21,8 @@ from repro.files import leads_out, read_bytes
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
 from repro.results.log_runs import LARGEST, LOGS, is_table
-from repro.results.run_values import FoundValue
+from repro.results.roles import says_best
+from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
 from repro.schema.cells import float_of
 from repro.schema.numbers import number_of
@@ -90,6 +91,11 @@ class Stand:
         return f"at step {self.step}" + ("" if self.total is None else f"/{self.total}")
 
     @property
+    def best(self) -> bool:
+        """Whether the words say that it is the best of several: `Minimum validation bpb`."""
+        return says_best("".join(self.before.split()[-1:]))
+
+    @property
     def ended_early(self) -> bool:
         """Whether more steps were to come."""
         return self.step is not None and self.total is not None and self.step < self.total
@@ -130,6 +136,8 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
         _refuse_methods(path, files)
     names = (hints.measure,) if hints.measure else MEASURES
     measure, logs = _measured(path, [_read(file, path, names) for file in files], names)
+    logs, best = _without_best(logs, measure)
+    said += best
     _refuse_joined(path, logs, measure)
     logs, copies = _once(logs, measure)
     said += copies
@@ -149,8 +157,10 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     at = next((f", {end.at}" for end in there.values()), "")
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
     lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
-    doubt = _programs([log for log in logs if log.name in found])
-    lines += filter(None, [doubt])
+    chosen = says_best(measure) or any(end.best for end in there.values())
+    doubts = [_programs([log for log in logs if log.name in found]), CHOSEN if chosen else ""]
+    doubt = "; ".join(filter(None, doubts))
+    lines += filter(None, doubts)
     lines += _submitted(path, measure, [end.value for end in there.values()])
     return FoundResults(
         path, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
@@ -235,7 +245,7 @@ def _digest(text: str) -> str:
 
 def _sought(name: str) -> re.Pattern[str]:
     """Where a number of that name begins."""
-    words = re.escape(name).replace("_", "[_ ]")
+    words = re.escape(name).replace("_", "[_ ]").replace("\\ ", "[_ ]")
     return re.compile(rf"(?i)(?<!\w){words}(?!\w)[\"']*[ \t]*[:=| \t]+[\"'(]*(?=\S)")
 
 
@@ -285,6 +295,23 @@ def _measured(path: Path, logs: Sequence[Log], names: Sequence[str]) -> tuple[st
         mistake = f"several numbers stand in its logs: {', '.join(found)}"
         raise refused(path, mistake, "one of them", f"name it, as in --measure {found[-1]}")
     return found[0], logs
+
+
+def _without_best(logs: Sequence[Log], measure: str) -> tuple[Sequence[Log], list[str]]:
+    """The logs without lines such as `Minimum validation bpb: 0.8`, where others have a value.
+
+    And what is said of these lines.
+    """
+    stands = [stand for log in logs for stand in log.values.get(measure, [])]
+    best = next((stand for stand in stands if stand.best), None)
+    if best is None or all(stand.best for stand in stands):
+        return logs, []
+    kept = []
+    for log in logs:
+        others = [stand for stand in log.values.get(measure, []) if not stand.best]
+        kept.append(replace(log, values={measure: others}))
+    name = f"{best.before.split()[-1]} {measure}".casefold()
+    return kept, [f"not used, the best of several checkpoints: --measure '{name}'"]
 
 
 def _refuse_joined(path: Path, logs: Sequence[Log], measure: str) -> None:

@@ -88,6 +88,9 @@ LONGEST_LABEL = 200
 _ROLES = {name: role for role, names in NAMES.items() for name in names}
 _NUMBERED = re.compile(r"_(id|ids|idx|index|no|nr|num|number|key)$")
 _CALLED = re.compile(r"_(name|label|id)$")
+_BEST = re.compile(
+    r"(?i)(?<![a-z])(?:best|min(?:imum)?|max(?:imum)?|lowest|highest|peak)(?![a-z])[\s_-]*"
+)
 _INNER = ("name", "id", "type", "_target_")
 _WHOLE = re.compile(r"0*([0-9]{1,15})(\.0+)?")
 _NUMBERED_WORD = re.compile(r"[^\W\d]+[\s=#:-]*0*(\d{1,15})")
@@ -131,6 +134,16 @@ def role_of(name: str) -> Role | None:
     if called in ("arm", "task"):
         return called
     return "measure" if last_word(word) in NAMES["measure"] else None
+
+
+def says_best(name: str) -> bool:
+    """Whether a name has a word for the best of several values: `best_val_loss`."""
+    return bool(_BEST.search(name))
+
+
+def without_best(name: str) -> str:
+    """A name without such words: `val_loss` of `best_val_loss`."""
+    return _BEST.sub("", name).strip(" _-/.:|")
 
 
 def counts_steps(name: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused, unfit
 from repro.results.readings import DIVERGED, short, value_of
-from repro.results.roles import UNCOMPARED, recurs, role_of, whole
+from repro.results.roles import UNCOMPARED, recurs, role_of, says_best, whole, without_best
 from repro.results.row_units import Rows, refuse_gap
 from repro.results.run_fields import Hints, no_field, seed_of, task_of, text_in, with_cells
 from repro.results.series import chosen
@@ -33,6 +33,10 @@ PARTS = UNCOMPARED | {"task", "arm"}
 _MINUS = "\N{MINUS SIGN}"
 _PRINTED = re.compile(r"[-+]?[\d.]+ ?%?\s*(?:±|\+/?-|\\pm|\$\\pm\$)\s*[\d.]+.*|[\d.]+ ?\([\d.]+\)")
 """A mean as papers print it, with its sd or error."""
+
+
+CHOSEN = "by its name the number is the best of several checkpoints, which flatters it"
+"""What is said of a number that was chosen over checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,10 @@ def measure_of(
         raise no_field(path, hints.measure, names, "number", "measure")
     if not names:
         raise unfit(path, "no number is in every arm", "a number per run", "check the path")
+    best = [name for name in names if says_best(name) and without_best(name) in names]
+    if best:
+        number, said = measure_of(path, [each for each in names if each not in best], hints, runs)
+        return number, f"{said}; the best of several checkpoints, --measure {best[0]}, is not used"
     if len(names) == 1:
         return names[0], f"the number '{names[0]}'"
     for word in TESTS:

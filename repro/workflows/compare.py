@@ -145,7 +145,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
     if results.tasks:
         lone = all(_count(runs) == "1" for runs in results.runs.values())
         unit = f"{'values' if lone else 'seeds'} per arm and task"
-    notes = (*results.doubts.values(), *_notes(verified.documents, comparison.level))
+    notes = (*dict.fromkeys(results.doubts.values()), *_notes(verified.documents, comparison.level))
     n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
     said = (*drafts.said, *n, *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
@@ -266,25 +266,16 @@ def _one(comparison: CompareOptions, path: Path) -> FoundResults:
         return read_items(path, comparison.out, comparison.hints)
     if comparison.level or comparison.against or comparison.within:
         return read_alone(path, comparison.out, comparison.hints, comparison.step)
-    return read_results(path, comparison.out, _of_table(path, comparison.hints, comparison.step))
+    return read_results(path, comparison.out, replace(comparison.hints, step=comparison.step))
 
 
 def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
     """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
     if hints == Hints(measure=hints.measure) and is_record(path):
         return read_record(path, RecordHints(hints.measure, step))
-    results = read_results(path, root, replace(_of_table(path, hints, step), alone=True))
+    results = read_results(path, root, replace(hints, step=step, alone=True))
     refuse_folds(path, results.folds)
     return results
-
-
-def _of_table(path: Path, hints: Hints, step: int | None) -> Hints:
-    """The hints with the step that counts; ClaimError where that is not one of a table."""
-    if step is not None and not path.is_file():
-        advice = "leave it out, or hold a folder of logs against a limit: --at-most, --at-least"
-        expected = "a folder of logs and a limit, or a table"
-        raise refused(path, "--step is for the logs of a record", expected, advice)
-    return replace(hints, step=step)
 
 
 def _bad_side(comparison: CompareOptions) -> Literal["", "both", "higher", "lower"]:

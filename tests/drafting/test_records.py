@@ -484,3 +484,49 @@ def test_a_log_of_several_runs_is_refused_and_a_last_step_told_twice_is_one() ->
         2,
         True,
     )
+
+
+NANO = (0.8458, 0.8462, 0.8449, 0.8471, 0.8455)
+
+
+def nanochat(last: Sequence[float], per_step: bool = True, folder: str = "nano") -> str:
+    """A log of nanochat: a value at some steps, and at the end the smallest of all."""
+    Path(folder).mkdir()
+    for place, value in enumerate(last):
+        lines = ["Step 00000 | Validation bpb: 3.1", "step 00100/00250 (40 %) | loss: 2.1"]
+        lines += [f"Step 00200 | Validation bpb: {value - 0.02:.4f}"]
+        lines += [f"Step 00250 | Validation bpb: {value:.4f}"]
+        end = ["Peak memory usage: 3.1MiB", f"Minimum validation bpb: {value - 0.02:.4f}"]
+        Path(folder, f"run_{place}.log").write_text("\n".join((lines if per_step else []) + end))
+    return folder
+
+
+def test_the_last_step_counts_and_not_the_best_checkpoint() -> None:
+    result = repro("compare", nanochat(NANO), "--at-most", 0.84)
+    assert "nano_at_most: VALID, CONTRADICTED" in said(result)
+    assert document("nano_at_most").arms[0].summaries[0].mean == pytest.approx(sum(NANO) / 5)
+    name = "minimum validation_bpb"
+    assert f"not used, the best of several checkpoints: --measure '{name}'" in said(result)
+    assert "by its name the number" not in said(result)
+    result = repro("compare", "nano", "--at-most", 0.84, "--measure", name)
+    assert "CONFIRMED" in said(result)
+    assert "by its name the number is the best of several checkpoints" in said(result)
+
+
+def test_a_best_checkpoint_that_stands_alone_is_flagged() -> None:
+    result = repro("compare", nanochat(NANO, per_step=False), "--at-most", 0.84)
+    assert said(result).count("by its name the number is the best of several checkpoints") == 2
+    assert "best of several checkpoints" in Path("nano_at_most.claim.yaml").read_text()
+
+
+def test_a_best_number_of_a_table_gives_way_to_the_last() -> None:
+    rows = [f"{arm},{seed},{0.8 + seed / 90},{0.9 + seed / 90 + (arm == 'b')}"
+            for arm in "ab" for seed in range(4)]  # fmt: skip
+    Path("t.csv").write_text("\n".join(("arm,seed,val_acc,best_val_acc", *rows)))
+    result = repro("compare", "t.csv", "--better", "higher", "--baseline", "a")
+    assert (
+        "read: the number 'val_acc'; the best of several checkpoints, --measure best_val_acc"
+        in (said(result))
+    )
+    result = repro("compare", "t.csv", "--better", "higher", "--measure", "best_val_acc")
+    assert "by its name the number is the best of several checkpoints" in said(result)

@@ -100,3 +100,74 @@ def test_a_curve_of_each_arm_is_one_run_on_any_steps(
         done = repro("compare", "curve.csv", *options)
         said = f"by '{name}' the rows are the 8 steps of one run per arm"
         assert (done.returncode, said in done.stderr) == (2, True), done.stdout
+
+
+def series(base: dict[int, int], new: int = 400, folder: bool = False) -> str:
+    """Five runs per arm, 0.01 a step: those of `base` end at the steps given, of `new` at one."""
+    rows: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    for arm, gain in (("base", 0.0), ("new", 1.0)):
+        for seed in range(5):
+            last = base.get(seed, 400) if arm == "base" else new
+            steps = range(100, last + 1, 100)
+            rows[arm, seed] = [(step, 10 + step / 100 + gain + seed / 100) for step in steps]
+    if not folder:
+        lines = [
+            f"{arm},{seed},{step},{value}"
+            for (arm, seed), each in rows.items()
+            for step, value in each
+        ]
+        Path("runs.csv").write_text("\n".join(("method,seed,step,reward", *lines)))
+        return "runs.csv"
+    for (arm, seed), each in rows.items():
+        file = Path("runs", arm, f"seed_{seed}", "progress.csv")
+        file.parent.mkdir(parents=True)
+        lines = [f"{value},{step}" for step, value in each]
+        file.write_text("\n".join(("rollout/reward,time/total_timesteps", *lines)))
+    return "runs"
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_runs_that_end_early_are_named(folder: bool) -> None:
+    """In `read:`, after the verdict, in the claim and in the report; a common step is named."""
+    args = ["compare", series({1: 200, 3: 200}, folder=folder), "--better", "higher"]
+    args += ["--measure", "rollout/reward"] * folder
+    done = repro(*args)
+    name = "time/total_timesteps" if folder else "step"
+    said = f"2 of 5 runs of 'base' ended early: the last '{name}' is 200 in 2 runs, and 400 in the"
+    assert done.stdout.count(said) == 2, done.stdout
+    assert said in Path("new_vs_base.claim.yaml").read_text(encoding="utf-8")
+    assert "2 of 5 runs of" in document("new_vs_base")
+    assert "`--step 200` takes the value of each at one step" in done.stdout
+    assert repro(*args, "--step", "200").returncode == 0
+    (result,) = read_document(Path("reports/new_vs_base/declared/report.json")).results
+    assert result.effect == pytest.approx(1.0)
+    assert "ended early" not in repro(*args, "--step", "200").stdout
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_runs_that_a_step_drops_are_named(folder: bool) -> None:
+    results = series({1: 200, 3: 200}, folder=folder)
+    done = repro("compare", results, "--better", "higher", "--step", "400")
+    said = "--step 400 drops 2 of 5 runs of 'base' (seed 1, 3), which have no value there: to drop"
+    assert done.stdout.count(said) == 2, done.stdout + done.stderr
+    assert "n, the seeds per arm: new 5, base 3" in done.stdout or "base 3, new 5" in done.stdout
+    assert said in Path("new_vs_base.claim.yaml").read_text(encoding="utf-8")
+    done = repro("compare", results, "--better", "higher", "--step", "7")
+    assert (done.returncode, "name a step that is there" in done.stderr) == (2, True)
+
+
+def test_an_arm_that_ends_early_is_named() -> None:
+    done = repro("compare", series(dict.fromkeys(range(5), 300)), "--better", "higher")
+    assert "5 of 5 runs of 'base' ended early: the last 'step' is 300 in 5 runs" in done.stdout
+    assert "'new' ended early" not in done.stdout
+
+
+def test_a_run_whose_last_step_is_near_that_of_others_did_not_end_early() -> None:
+    """Steps of environments: each run has a value at the end of another episode."""
+    rows = [f"{arm},{seed},{step + 7 * seed + 3 * (arm == 'b')},{9 + seed / 9 + (arm == 'b')}"
+            for arm in "ab" for seed in range(4) for step in (100, 200, 300)]  # fmt: skip
+    rows += ["a,4,100,9", "a,4,200,9", "b,4,100,9", "b,4,203,9", "b,4,305,9.5"]
+    Path("runs.csv").write_text("\n".join(("method,seed,step,reward", *rows)))
+    done = repro("compare", "runs.csv", "--better", "higher", "--baseline", "a")
+    assert "1 of 5 runs of 'a' ended early: the last 'step' is 200 in 1 run" in done.stdout
+    assert "of 'b' ended early" not in done.stdout
