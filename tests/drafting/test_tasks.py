@@ -249,4 +249,5 @@ def test_a_value_of_a_table_of_data_sets_is_not_called_a_seed() -> None:
     said = page_text(Path("reports/new_vs_plain/declared/report.html"))
     assert "18 values from a table" in said
     assert "One dot a task: the difference of the two values." in said
+    assert "upright stroke" not in said, "a strip of all data sets together"
     assert re.findall(r".{30}\bseeds?\b.{30}", said, re.IGNORECASE) == []

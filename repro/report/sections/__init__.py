@@ -116,11 +116,15 @@ def _numbers(document: Document) -> tuple[Block, ...]:
 
 
 def _figures(document: Document) -> Iterator[Figure]:
-    """Every figure of values; those in sight are left out of the fold."""
-    first = main_figure(document)
-    if isinstance(first, Figure):
-        yield first
-    yield from other_dots(document)
+    """Every figure of values; those in sight are left out of the fold.
+
+    A strip would mix the values of all tasks, which have rows of their difference instead.
+    """
+    if by_task(document) is None:
+        first = main_figure(document)
+        if isinstance(first, Figure):
+            yield first
+        yield from other_dots(document)
     yield from curve_figures(document)
     yield from profiles(document)
     yield from times_to_target(document)
