@@ -123,10 +123,11 @@ Against = Annotated[
 ]
 
 Within = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        help="Runs of a reference: is a new run like those? --better says which side is bad, --by "
-        "which shift would matter."
+        metavar="PATH|'MEAN ± SD, n=N'",
+        help="Runs of a reference, or what a paper prints of them: is a new run like those? "
+        "--better says which side is bad, --by which shift would matter.",
     ),
 ]
 
@@ -237,14 +238,15 @@ class Comparing:
 
     def options(self) -> dict[str, Any]:
         """The same for what compares; ClaimError for options of a limit that do not fit."""
-        from repro.workflows.compare import level_of
+        from repro.workflows.compare import level_of, reference_of
 
         if not 8 <= len(self.why or "the default") <= 600:
             advice = "to do: give the reason in 8 to 600 characters"
             raise ClaimError(f"--why '{self.why[:40]}' is too short or too long\n  {advice}")
-        same = ("better", "by", "baseline", "against", "within", "why", "alpha", "paired")
+        same = ("better", "by", "baseline", "against", "why", "alpha", "paired")
         level = level_of(self.at_most, self.at_least, self.sd, self.why)
-        return {"level": level, **{name: getattr(self, name) for name in same}}
+        within = None if self.within is None else reference_of(self.within)
+        return {"level": level, "within": within, **{name: getattr(self, name) for name in same}}
 
 
 @with_options(asked=Comparing, fields=Fields)

@@ -176,10 +176,7 @@ def _draft(
         own=results.with_doubts(asked.own, pair),
         head=asked.head,
         labels={names[each]: labels[each] for each in shown},
-        arms={
-            names[each]: {"import": results.imports[each]} if results.imports else {"table": file}
-            for each in shown
-        },
+        arms={names[each]: _source(results, each, measurement, file) for each in shown},
         compared=tuple(names[each] for each in pair),
         seeds=_seeds(results, pair, asked),
         measurement=measurement,
@@ -197,6 +194,13 @@ def _draft(
         items=_test_of_items(results, pair),
         folds=results.folds,
     )
+
+
+def _source(results: FoundResults, arm: str, measurement: str, file: str) -> dict[str, Any]:
+    """Where the values of an arm are, as its keys in a claim say it."""
+    if arm in results.printed:
+        return {"published": {measurement: results.printed[arm]}}
+    return {"import": results.imports[arm]} if results.imports else {"table": file}
 
 
 def _one_sided_alpha(asked: float | None) -> float:
@@ -242,6 +246,7 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
         _comparable_tasks(results, asked)
     few = [arm for arm, runs in results.runs.items() if len(runs) < LEAST_SEEDS]
     few = [arm for arm in few if not asked.within or arm == asked.baseline]
+    few = [arm for arm in few if arm not in results.printed]
     few = [] if results.items or (asked.level and asked.level.sd) else few
     if few and not (asked.ask or results.tasks):
         some = len(results.runs[few[0]])

@@ -93,7 +93,8 @@ class FoundResults:
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
     with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds each.
-    ``doubts`` speak against the runs of an arm.
+    ``doubts`` speak against the runs of an arm; ``printed`` arms have a mean, sd and n in place of
+    runs.
     """
 
     path: Path
@@ -110,6 +111,7 @@ class FoundResults:
     folds: int = 0
     apart: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
+    printed: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def tasks(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,13 +44,43 @@ WHY_LIMIT = "the limit that was given when the results were there"
 
 
 @dataclass(frozen=True, slots=True)
+class PrintedReference:
+    """A mean, standard deviation and number of runs, as a paper prints them."""
+
+    mean: str
+    sd: str
+    n: int
+
+
+_PRINTED = re.compile(
+    r"([-+]?(?:\d+\.?\d*|\.\d+))(?: ?(?:±|\+/-|\+-) ?(\d+\.?\d*|\.\d+))?"
+    r"(?:[ ,;]*\(?n ?= ?(\d{1,6})\)?)?"
+)
+
+
+def reference_of(text: str) -> Path | PrintedReference:
+    """What ``--within`` names: runs, or `5.02 ± 0.11, n=5`. ClaimError for a number alone."""
+    found = _PRINTED.fullmatch(text.strip())
+    if found is None or Path(text).exists():
+        return Path(text)
+    mean, sd, n = found.groups()
+    if not (sd and n):
+        raise ClaimError(
+            f"--within {text}: without sd and number of runs no scatter is known\n"
+            "  expected: runs of a reference, or what is printed of them: '5.02 ± 0.11, n=5'\n"
+            "  to do: add sd and n, or hold the mean of your runs against it: --at-most, --at-least"
+        )
+    return PrintedReference(mean, sd, int(n))
+
+
+@dataclass(frozen=True, slots=True)
 class CompareOptions:
     """What is asked of results, and where the claims and the reports go.
 
     With a ``level`` each arm is held against that; ``against`` are the results of the baseline,
     where they lie elsewhere, and ``within`` those of a reference, like whose runs new ones are to
-    be. Without a word on what is ``better`` both sides of it are bad. ``step`` is the one at which
-    the logs of a record count.
+    be, or its printed mean, sd and n. Without a word on what is ``better`` both sides of it are
+    bad. ``step`` is the one at which the logs of a record count.
     """
 
     results: Path
@@ -64,7 +95,7 @@ class CompareOptions:
     why: str = ""
     level: MeanLimit | None = None
     against: Path | None = None
-    within: Path | None = None
+    within: Path | PrintedReference | None = None
     alpha: float | None = None
     step: int | None = None
     paired: bool = False
@@ -140,7 +171,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         if old is not None and old.claim.id == new.claim.id
         for line in _changed(old, new)
     ]
-    counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items())
+    counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items() if runs)
     unit = "folds per arm" if results.folds else "seeds per arm"
     if results.tasks:
         lone = all(_count(runs) == "1" for runs in results.runs.values())
@@ -167,8 +198,8 @@ def _refuse_unused(comparison: CompareOptions) -> None:
     if comparison.hints.items and (comparison.level is not None or comparison.within is not None):
         mistake = "--items: two arms are compared on the same items, and no limit is judged"
         raise ClaimError(f"{mistake}\n  to do: leave out the limit, or leave out --items")
-    others = {"--against": comparison.against, "--within": comparison.within}
-    others["--baseline"] = Path(comparison.baseline) if comparison.baseline else None
+    others: dict[str, object] = {"--against": comparison.against, "--within": comparison.within}
+    others["--baseline"] = comparison.baseline or None
     if len(given := [name for name, place in others.items() if place is not None]) > 1:
         raise ClaimError(
             f"{' and '.join(given)}: each says what to compare with\n  to do: give one"
@@ -238,12 +269,11 @@ def _read(comparison: CompareOptions) -> FoundResults:
     """
     if (second := comparison.against or comparison.within) is None:
         return _one(comparison, comparison.results)
+    if isinstance(second, PrintedReference):
+        return _with_printed(_one(comparison, comparison.results), second)
     results, other = (_one(comparison, each) for each in (comparison.results, second))
     for each in (results, other):
-        if len(each.runs) != 1:
-            mistake = f"several arms are in it: {', '.join(each.runs)}"
-            advice = "name results of one arm, or both arms in one place and --baseline"
-            raise refused(each.path, mistake, "the runs of one arm", advice)
+        _refuse_arms(each)
     if other.measure != results.measure:
         mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
         raise refused(other.path, mistake, "one number", "name it: --measure NAME")
@@ -259,6 +289,23 @@ def _read(comparison: CompareOptions) -> FoundResults:
     }
     both = {name: runs, base: others}
     return FoundResults(results.path, both, results.measure, said=said, doubts=doubts)
+
+
+def _with_printed(results: FoundResults, printed: PrintedReference) -> FoundResults:
+    """The runs of one arm, and a reference of which a paper prints mean, sd and n."""
+    _refuse_arms(results)
+    told = {"mean": printed.mean, "sd": printed.sd, "n": printed.n}
+    (name,) = results.runs
+    paper = "the paper" if name != "the paper" else "printed"
+    runs = {**results.runs, paper: []}
+    return replace(results, runs=runs, imports={}, table="", printed={paper: told})
+
+
+def _refuse_arms(results: FoundResults) -> None:
+    if len(results.runs) != 1:
+        mistake = f"several arms are in it: {', '.join(results.runs)}"
+        advice = "name results of one arm, or both arms in one place and --baseline"
+        raise refused(results.path, mistake, "the runs of one arm", advice)
 
 
 def _one(comparison: CompareOptions, path: Path) -> FoundResults:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from repro.report.write import read_document
 from repro.specs.load import load_claims
@@ -463,3 +464,25 @@ def test_another_number_is_another_question() -> None:
     assert "Another question than on " in done.stdout
     assert "when it was CONFIRMED: the claim was changed" in done.stdout
     assert "now CONTRADICTED" not in done.stdout
+
+
+@pytest.mark.parametrize("printed", ["5.02 ± 0.11, n=5", "5.02+-0.11 (n = 5)", "5.02 +/- 0.11 n=5"])
+def test_runs_are_held_against_a_printed_mean(printed: str) -> None:
+    """By the prediction interval of a mean of three (t with 4 degrees of freedom)."""
+    half = stats.t(4).ppf(0.975) * 0.11 * (1 / 3 + 1 / 5) ** 0.5
+    for shift, status, word in ((0.99, 3, "INCONCLUSIVE"), (1.01, 1, "CONTRADICTED")):
+        mean = 5.02 + shift * half
+        rows = [f"{seed},{mean + off}" for seed, off in enumerate((-0.01, 0.0, 0.01))]
+        file = Path(f"{word.lower()}.csv")
+        file.write_text("\n".join(("seed,error", *rows)))
+        done = repro("compare", file, "--within", printed)
+        assert (done.returncode, word in done.stdout) == (status, True), done.stderr
+    assert repro("verify", "contradicted_vs_the_paper.claim.yaml").returncode == 1
+
+
+def test_a_printed_mean_without_scatter_is_refused_and_the_advice_works() -> None:
+    Path("mine.csv").write_text("seed,error\n0,5.1\n1,5.2\n2,5.3\n")
+    for printed in ("5.02", "5.02 ± 0.11"):
+        done = repro("compare", "mine.csv", "--within", printed)
+        assert (done.returncode, "no scatter is known" in done.stderr) == (2, True)
+    assert repro("compare", "mine.csv", "--at-most", "5.02").returncode == 1
