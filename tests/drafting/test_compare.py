@@ -447,3 +447,9 @@ def test_results_that_cannot_be_read_end_with_2() -> None:
     for name, content in (("long.csv", "a,b\n1,2,3\n"), ("odd.csv", b"\xff"), ("n.json", "{")):
         Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
         assert repro("compare", name, "--better", "lower").returncode == 2
+
+
+def test_a_number_to_compare_with_is_told_its_options() -> None:
+    Path("t.csv").write_text("seed,error\n0,5.1\n1,5.0\n2,5.2\n")
+    done = repro("compare", "t.csv", "--within", "5.02")
+    assert (done.returncode, "--at-most 5.02 or --at-least 5.02" in done.stderr) == (2, True)
