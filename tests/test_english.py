@@ -20,7 +20,7 @@ PHRASES = (
     (r"(?i)\bmend(s|ed|ing)?\b", "fix", 0),
     (r"(?i)\banew\b", "again", 0),
     (r"(?i)\bin silence\b", "silently", 0),
-    (r"\b(is|are) no (?!longer|more|less|doubt|reason|need|record|way)[a-z]", "is not a", 220),
+    (r"\b(is|are) no (?!longer|more|less|doubt|reason|need|record|way)[a-z]", "is not a", 219),
     (r"(?m)(?:^ *(?:\"\"\")?|[.:;] )(Of|Those of) (?!course)[a-z]", "name the subject first", 84),
     (r"(?i)\bslip of the pen\b", "typo", 0),
     (r"(?i)\bhangs? on\b", "depends on", 18),

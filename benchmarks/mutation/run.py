@@ -37,7 +37,14 @@ BOTH = ("tests/test_verdict.py", "tests/test_conclusions.py")
 TESTS = {
     "stats": ("tests/stats",),
     "judging": ("tests/judging", *BOTH),
-    "expectations": ("tests/expectations", "tests/judging", "tests/properties", *BOTH),
+    "expectations": (
+        "tests/expectations",
+        "tests/judging",
+        "tests/properties",
+        "tests/specs",
+        "tests/drafting/test_items.py",
+        *BOTH,
+    ),
     "results": (
         "tests/results",
         "tests/evidence",

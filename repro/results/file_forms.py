@@ -255,7 +255,7 @@ def forms_of_chart(
     found = alike(shown[number])
     several = [template for template, alike in found.items() if len(alike) > 1 and "{" in template]
     if not several:
-        mistake = "a chart whose columns are runs, and no two are named alike but for a number"
+        mistake = "a chart of runs, and no two columns are named alike but for a whole number"
         advice = "export the table of runs, with the setting that tells the arms apart"
         raise refused(path, mistake, "mixup-0, mixup-1, plain-0 ...", advice)
     imports = {

@@ -315,7 +315,8 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:
     if not found:
         raise unfit(path, "no run is in it", "results", "check the path")
-    runs, ended = with_states(path, [run for _, run in found], hints)
+    log = forms[0].words.startswith("a log")
+    runs, ended = with_states(path, [run for _, run in found], hints, log=log)
     templates = [str(form.importer["path"]) for form in forms]
     number = number_in_paths(templates, hints) or year_in_paths(runs, hints)
     runs = [numbered(run, number) for run in runs] if number else runs
@@ -465,7 +466,7 @@ def _as_runs(rows: Rows, told: set[str], hints: Hints, *, numbered: bool) -> str
         refuse_parts(rows, told, numbered=numbered)
         return ""
     if hints.unit:
-        refuse_steps_of_unit(rows, told)
+        refuse_steps_of_unit(rows, told, hints.seed)
         return ""
     if step := step_field(rows, told):
         return step

@@ -80,7 +80,9 @@ def several_inside(path: Path, place: str) -> tuple[FoundRun, ...]:
     if in_lines(text) or not text.strip():
         return ()
     document = _document(path)
-    found = _list_of_seeds(document) or (_of_seeds(document) if _is_object(document) else None)
+    found = _list_of_seeds(document)
+    if found is None and _is_object(document):
+        found = _of_seeds(document) or _of_seed_list(document)
     return _runs(found, f"{place}, ") if found else ()
 
 
@@ -131,8 +133,9 @@ def _records(document: Any) -> FoundRecords | None:
         return FoundRecords("a list of runs", tuple(map(_flat, document)))
     if not _is_object(document):
         return None
-    ways = (_of_lists, _of_objects, _of_seeds, _of_values, _of_series, _list_inside, _wrapped)
-    return next((found for way in ways if (found := way(document)) is not None), None)
+    ways = (_of_lists, _of_objects, _of_seeds, _of_values, _of_series, _of_seed_list)
+    every = (*ways, _list_inside, _wrapped)
+    return next((found for way in every if (found := way(document)) is not None), None)
 
 
 def _wrapped(document: Mapping[str, Any]) -> FoundRecords | None:
@@ -297,6 +300,23 @@ def _of_series(document: Mapping[str, Any]) -> FoundRecords | None:
         return None
     records = ({"arm": arm, "value": value} for arm, each in document.items() for value in each)
     return FoundRecords("a list of values per arm", tuple(records))
+
+
+def _of_seed_list(document: Mapping[str, Any]) -> FoundRecords | None:
+    """`{"seeds": [0, 1], "pass_rates": [0.4, 0.5], "mean": 0.45}`: one list, with its seeds."""
+    lists = _lists_in(document)
+    names = [name for name in lists if name.casefold() in (*SEEDS, "seeds")]
+    if len(lists) != 2 or len(names) != 1:
+        return None
+    seeds = lists.pop(names[0])
+    ((name, values),) = lists.items()
+    if len(seeds) != len(values) or not all(type(seed) is int for seed in seeds):
+        return None
+    texts = {key: value for key, value in scalars(document) if isinstance(value, str)}
+    called = "value" if name in VALUES else name
+    pairs = zip(seeds, values, strict=True)
+    records = tuple({**texts, "seed": seed, called: value} for seed, value in pairs)
+    return FoundRecords(f"a list of values with the list '{names[0]}'", records)
 
 
 def _list_inside(document: Mapping[str, Any]) -> FoundRecords | None:

@@ -19,7 +19,7 @@ from repro.results.importer import FilesRead, Importer
 from repro.results.inside import scalars
 from repro.results.path_names import forms_named, template_of
 from repro.results.paths import PathPattern, matching
-from repro.results.series import json_object, numbers_in, object_in, records_in
+from repro.results.series import Record, Row, json_object, numbers_in, object_in, records_in
 
 RESULTS = "results"
 WRITTEN = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")
@@ -101,10 +101,17 @@ class LmEval(Importer):
                 except ValueError as error:
                     raise DataError(f"{file}: cannot be read: {error}") from error
                 for line, record in enumerate(records, 1):
-                    fields, row = {**record, **of_file}, numbers_in(record)
+                    fields, row = {**record, **of_file}, _metrics(record)
                     if (way := record.get("filter", "none")) != "none":
                         fields["task"] = f"{fields['task']},{way}"
                     yield FoundRun(f"{place}, line {line}", fields, [row])
+
+
+def _metrics(record: Record) -> Row:
+    """The numbers of an item that its line calls metrics; all of them, where it names none."""
+    row, named = numbers_in(record), record.get("metrics")
+    metrics = [name for name in row if isinstance(named, list) and name in named]
+    return {name: row[name] for name in metrics} or row
 
 
 def _forms(names: Sequence[str]) -> tuple[Form, ...]:

@@ -12,6 +12,7 @@ from repro.results.forms import named, refused
 from repro.results.log_runs import text_of
 from repro.results.readings import LOOP_WORDS, STATE_COLUMNS, short, state_of
 from repro.schema.cells import float_of
+from repro.schema.numbers import number_of
 from repro.schema.rows import QuoteError, lenient_rows
 
 KEPT = frozenset({"keep", "kept", "accept", "accepted", "improved", "merged", "best"})
@@ -33,9 +34,10 @@ class Experiment:
     fate: Fate
 
 
-def read_loop(path: Path, measure: str) -> list[Experiment]:
-    """The experiments of a log such as `results.tsv`, in their order.
+def read_loop(path: Path, measure: str) -> tuple[list[Experiment], list[str]]:
+    """The experiments of a log such as `results.tsv`, in their order, and what is said of it.
 
+    Rows whose status is neither that of a decision nor that of a crash are left out.
     A number of 0 in a row that was not kept stands for none, where no row that was kept has it.
     ClaimError where the log has no such number, or does not say what was kept.
     """
@@ -45,6 +47,13 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
         if len(row) != len(head):
             mistake = f"row {line} has {len(row)} cells, and the header {len(head)}"
             raise refused(path, mistake, "as many in every row", "correct it")
+    words = list(dict.fromkeys(row[status] for _, row in rows))
+    unknown = [word for word in words if word.casefold() not in KNOWN and state_of(word) is None]
+    said = []
+    if unknown:
+        apart = number_of(sum(row[status] in unknown for _, row in rows), "row")
+        said = [f"left out, neither kept nor discarded: {apart} with the status {named(unknown)}"]
+    rows = [(line, row) for line, row in rows if row[status] not in unknown]
     found = [
         _experiment(str(line) if name is None else row[name], row[place], row[status])
         for line, row in rows
@@ -53,19 +62,13 @@ def read_loop(path: Path, measure: str) -> list[Experiment]:
         if each.fate == "kept" and each.value is None:
             mistake = f"row {line}: '{row[place]}' was kept, and is not a number"
             raise refused(path, mistake, "a number with a decimal point", "write it so")
-    words = list(dict.fromkeys(row[status] for _, row in rows))
-    unknown = [word for word in words if word.casefold() not in KNOWN and state_of(word) is None]
-    if unknown:
-        mistake = f"the status of some experiments is {named(unknown)}"
-        expected = "keep, discard, or the word of a crash"
-        raise refused(path, mistake, expected, "write one of these in its place")
     if not any(each.fate == "kept" for each in found):
         mistake = f"no experiment was kept: '{head[status]}' has {named(words)}"
         raise refused(path, mistake, f"one of {', '.join(sorted(KEPT))}", "correct the log")
     zero = any(each.value == 0 for each in found if each.fate == "kept")
-    if zero:
-        return found
-    return [Experiment(e.name, None, "crashed") if e.value == 0 else e for e in found]
+    if not zero:
+        found = [Experiment(e.name, None, "crashed") if e.value == 0 else e for e in found]
+    return found, said
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:

@@ -156,7 +156,8 @@ def _one_phase(rows: Rows, key: str) -> str:
 
 def _a_series(rows: Rows, key: str) -> ClaimError:
     steps = max(map(len, rows.cells(key).values()))
-    advice = "name the run of each row in a column `seed`: then the last value of each run is taken"
+    advice = "name the run of each row in a column `seed`: then the last value of each run is "
+    advice += f"taken; or give --seed {key} if each is a run"
     once = all(max(values.values()) == 1 for values in rows.cells(key).values())
     what = f"the {steps} steps of one run per arm" if once else "steps of runs that have no number"
     mistake = f"no seeds are named, and by '{key}' the rows are {what}: they are not replicates"
@@ -220,16 +221,19 @@ def _telling(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
                 yield key, other
 
 
-def refuse_steps_of_unit(rows: Rows, told: Collection[str]) -> None:
-    """ClaimError where rows that are to be averaged are steps of a series."""
+def refuse_steps_of_unit(rows: Rows, told: Collection[str], seed: str) -> None:
+    """ClaimError where rows that are to be averaged are steps of a series.
+
+    Unless their field is named as that of the ``seed``.
+    """
     for key in rows.keys(told):
-        if role_of(key) == "step" and not rows.told_apart():
-            raise _over_steps(rows, key)
+        if role_of(key) == "step" and key != seed and not rows.told_apart():
+            raise _over_steps(rows, key, f"; or add --seed {key} if each is a run")
 
 
-def _over_steps(rows: Rows, key: str) -> ClaimError:
+def _over_steps(rows: Rows, key: str, other: str = "") -> ClaimError:
     mistake = f"--unit {rows.seed} would average over '{key}', the steps of a series"
-    advice = f"leave all but the last '{key}' out, or average over what is no step"
+    advice = f"leave all but the last '{key}' out, or average over what is no step{other}"
     return refused(rows.path, mistake, "evaluations of finished runs", advice)
 
 
@@ -303,9 +307,9 @@ def runs_of_rows(
         advice = "give the results of every run: a row for each, with its seed"
         raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
     mistake = f"one value for each arm, by '{key}', and each of {len(mine)} columns, {named(mine)}"
-    mistake += ": if these are data sets, there is no test of one value per data set here yet"
-    advice = "give several runs of each, a row per run: arm,task,seed,value; columns of runs are "
-    advice += "called seed_0, seed_1 ..."
+    advice = "if these are data sets, give a row for each, named in a column `dataset`, and a "
+    advice += f"column per {key}: these are compared over them; columns of runs are called "
+    advice += "seed_0, seed_1 ..."
     raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
 
 
@@ -378,8 +382,7 @@ def runs_of_columns(
         raise refused(path, mistake, "the results of several runs", advice)
     if counting := _counting(runs, columns):
         others = [name for name in columns if name not in counting]
-        able = all(whole(run.fields[counting[0]]) is not None for run in runs)
-        raise _may_count(path, counting, others, f"--seed {counting[0]}, " if able else "")
+        raise _may_count(path, runs, counting, others)
     return list(_by_column(runs, columns)), columns
 
 
@@ -426,11 +429,17 @@ def _of_one_run(columns: Sequence[str]) -> list[str]:
     return [] if arms and len(words) == 1 else named_so
 
 
-def _may_count(path: Path, counting: Sequence[str], others: Sequence[str], seed: str) -> ClaimError:
-    """``seed``: what says that it is the seed, where its numbers may be seeds."""
+def _may_count(
+    path: Path, runs: Sequence[FoundRun], counting: Sequence[str], others: Sequence[str]
+) -> ClaimError:
+    """Its numbers may be those of seeds, tasks or units only where no other field says these."""
     first = counting[0]
     mistake = f"{named(counting)} may be what numbers the rows, or an arm: whole or regular "
     mistake += f"numbers, beside {named(others) or 'no others'}"
-    advice = f"say what it is: {seed}--task-field {first} or --unit {first}; if it is "
-    advice += "an arm, write a row per value: arm,value"
+    advice = "leave out of the table what is not an arm; "
+    if not any(role_of(key) in ("seed", "fold") for key in runs[0].fields):
+        able = all(whole(run.fields[first]) is not None for run in runs)
+        seed = f"--seed {first}, " if able else ""
+        advice += f"or say what it is: {seed}--task-field {first} or --unit {first}; "
+    advice += "of an arm, write a row per value: arm,value"
     return refused(path, mistake, "columns of which each is an arm", advice)

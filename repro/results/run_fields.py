@@ -301,17 +301,21 @@ WORST_FIRST: tuple[RunState, ...] = ("diverged", "missing", "finished")
 
 
 def with_states(
-    path: Path, runs: Sequence[FoundRun], hints: Hints
+    path: Path, runs: Sequence[FoundRun], hints: Hints, *, log: bool = False
 ) -> tuple[list[FoundRun], list[str]]:
     """The runs as fields say that they ended, and these fields.
 
-    ClaimError for words that say nothing of how a run ended.
+    ClaimError for words that say nothing of how a run ended; in a ``log`` they are other text,
+    such as a line of source.
     """
     every = dict.fromkeys(key for run in runs for key in run.fields)
     keys = [key for key in every if role_of(key) == "state" and key not in hints.fields]
-    for key in keys:
+    for key in [*keys]:
         words = dict.fromkeys(str(run.fields.get(key, "finished")).strip() for run in runs)
-        if unknown := [word for word in words if state_of(word) is None]:
+        unknown = [word for word in words if state_of(word) is None]
+        if unknown and log:
+            keys.remove(key)
+        elif unknown:
             mistake = f"{named([repr(word) for word in unknown])} in '{key}' is no state of a run"
             advice = "write one of these in its place, or leave that column out if it says "
             advice += f"something else; --arm {key} compares by it"

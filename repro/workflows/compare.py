@@ -28,6 +28,7 @@ from repro.results.folds import refuse_folds
 from repro.results.forms import refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
+from repro.results.readings import number_in
 from repro.results.record_logs import RecordHints, is_record, read_record
 from repro.results.run_fields import Hints
 from repro.results.run_values import FoundValue
@@ -271,6 +272,10 @@ def _read(comparison: CompareOptions) -> FoundResults:
         return _one(comparison, comparison.results)
     if isinstance(second, PrintedReference):
         return _with_printed(_one(comparison, comparison.results), second)
+    if not second.exists() and number_in(str(second)) is not None:
+        mistake = f"{second}: a number, and no results to compare with"
+        advice = f"to hold the mean against it: --at-most {second} or --at-least {second}"
+        raise ClaimError(f"{mistake}\n  expected: a file or folder of runs\n  to do: {advice}")
     results, other = (_one(comparison, each) for each in (comparison.results, second))
     for each in (results, other):
         _refuse_arms(each)

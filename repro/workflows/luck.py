@@ -42,7 +42,8 @@ class Loop:
     """A log against the noise floor: what luck would keep, and what gains more than luck.
 
     ``limit`` is the gain of one of ``experiments`` that luck gives in alpha of such logs.
-    ``gains`` are those of what was kept, by name, over the best before it.
+    ``gains`` are those of what was kept, by name, over the best before it, ``first`` is the value
+    that was kept first.
     """
 
     experiments: int
@@ -50,6 +51,7 @@ class Loop:
     lucky: float
     limit: float
     gains: tuple[tuple[str, float], ...]
+    first: float
 
     @property
     def real(self) -> tuple[tuple[str, float], ...]:
@@ -105,7 +107,9 @@ def noise(options: NoiseOptions) -> Noise:
         if options.better is None:
             advice = "to do: say which numbers are better, --better lower or higher"
             raise ClaimError(f"--log needs --better\n  {advice}")
-        loop = loop_of(read_loop(options.log, results.called), floor, options.better)
+        log, left = read_loop(options.log, results.called)
+        loop = loop_of(log, floor, options.better)
+        said += left
     mean, find = fmean(values), options.find or floor.sd
     return Noise(results.called, mean, floor, find, tuple(said), loop)
 
@@ -125,7 +129,24 @@ def loop_of(log: Sequence[Experiment], floor: NoiseFloor, better: Better) -> Loo
         best = max(best, value)
     crashed = sum(each.fate == "crashed" for each in log)
     limit = floor.single(max(tried, 1), sides=1)
-    return Loop(tried, crashed, lucky_records(tried - crashed), limit, tuple(gains))
+    lucky = lucky_records(tried - crashed)
+    return Loop(tried, crashed, lucky, limit, tuple(gains), sign * kept[0][1])
+
+
+def doubts_of(found: Noise) -> Iterator[str]:
+    """What speaks against the log: another direction, or runs unlike those of the baseline."""
+    if (loop := found.loop) is None:
+        return
+    if loop.gains and all(gain < 0 for _, gain in loop.gains):
+        yield (
+            "all that was kept is worse than the first experiment: check the direction of --better"
+        )
+    if abs(loop.first - found.mean) > found.floor.single():
+        first, mean = (fmt.significant(each, 4) for each in (loop.first, found.mean))
+        yield (
+            f"the first experiment of the log has {first}, and the mean of the baseline is {mean}, "
+            "further apart than two runs of one program: the noise floor may be of another one"
+        )
 
 
 def told(found: Noise) -> Iterator[str]:
@@ -157,6 +178,7 @@ def told(found: Noise) -> Iterator[str]:
     yield f"  for `design: paired`: sd_of_differences: {pairs:.4g} there, {less}"
     if found.loop is not None:
         yield from _told_of_loop(found.loop, floor)
+        yield from (f"  caution: {doubt}" for doubt in doubts_of(found))
 
 
 def as_json(found: Noise) -> dict[str, object]:
@@ -184,6 +206,7 @@ def as_json(found: Noise) -> dict[str, object]:
             "limit": loop.limit,
             "above": [{"name": name, "gain": gain} for name, gain in loop.real],
             "run_again": [{"name": name, "gain": gain} for name, gain in loop.again],
+            "doubts": [*doubts_of(found)],
         }
     return shown
 

@@ -94,7 +94,6 @@ def test_luck_gives_one_above_the_limit_in_few_loops() -> None:
         ("commit\tval_bpb\tstatus\nabc\t1.2\n", "row 2 has 2 cells, and the header 3"),
         ("", "it has no rows"),
         ("commit\tval_bpb\tstatus\na\t1.3\tkeep\nb\t1,2\tkeep\n", "'1,2' was kept, and is not"),
-        ("commit\tval_bpb\tstatus\na\t1.3\tkeep\nb\t1.2\tkept!\n", "some experiments is kept!"),
         ("commit\tval_bpb\tstatus\n\na\t1.3\tkeep\n \nb\tx\tkeep\n", "row 5: 'x' was kept"),
         ("commit\tval_bpb\tstatus\n\n\nabc\t1.2\n", "row 4 has 2 cells, and the header 3"),
         ('id,val_bpb,status\n\na,1.3,keep\n"b,1.2,keep\n', "row 4: a quote inside a cell, or one"),
@@ -140,7 +139,7 @@ def test_names_that_repeat_lose_no_gain() -> None:
 def test_a_value_of_zero_is_one_where_it_was_kept() -> None:
     """Of an error that reached 0 the rest are read as they stand."""
     Path("results.tsv").write_text("id\terr\tstatus\na\t2\tkeep\nb\t0\tkeep\nc\t0\tdiscard\n")
-    assert [each.value for each in read_loop(Path("results.tsv"), "err")] == [2, 0, 0]
+    assert [each.value for each in read_loop(Path("results.tsv"), "err")[0]] == [2, 0, 0]
 
 
 @pytest.mark.parametrize("separator", ["\t", ","])
@@ -149,11 +148,30 @@ def test_rows_of_a_log_are_numbered_as_its_lines_are(separator: str) -> None:
     Path("results.log").write_text(
         "\n".join(rows).replace(" ", separator).replace(separator * 2, "")
     )
-    assert [each.name for each in read_loop(Path("results.log"), "val_bpb")] == ["3", "5"]
+    assert [each.name for each in read_loop(Path("results.log"), "val_bpb")[0]] == ["3", "5"]
 
 
 def test_quotes_in_a_csv_log_belong_to_its_cells() -> None:
     """A comma inside them separates nothing, and two of them are one."""
     rows = 'id,loss,status,why\na,2,keep,"more, ""better"""\nb,1,discard,\n'
     Path("results.csv").write_text(rows)
-    assert [each.value for each in read_loop(Path("results.csv"), "loss")] == [2, 1]
+    assert [each.value for each in read_loop(Path("results.csv"), "loss")[0]] == [2, 1]
+
+
+def test_rows_with_another_status_are_left_out_and_named() -> None:
+    Path("results.tsv").write_text(LOG + "aaaaaaa\t1.1\t0.0\tsupport\ta run that helps another\n")
+    done = repro("noise", "baseline.csv", "--log", "results.tsv", "--better", "lower")
+    assert "left out, neither kept nor discarded: 1 row with the status support" in done.stdout
+    assert "research loop: 6 experiments after the first, 3 kept" in done.stdout
+
+
+def test_a_log_in_another_direction_or_of_another_baseline_is_told() -> None:
+    done = repro("noise", "baseline.csv", "--log", "results.tsv", "--better", "higher")
+    assert (
+        "all that was kept is worse than the first experiment: check the direction" in done.stdout
+    )
+    unlike = "the first experiment of the log has 1.285, and the mean of the baseline is 1.266"
+    assert unlike in done.stdout
+    Path("results.tsv").write_text(LOG.replace("1.285372", "1.266100"))
+    done = repro("noise", "baseline.csv", "--log", "results.tsv", "--better", "lower")
+    assert "caution" not in done.stdout

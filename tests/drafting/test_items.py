@@ -56,6 +56,24 @@ def samples(large: str = "large", small: str = "small", task: str = "boolq") -> 
     return "out"
 
 
+def test_the_number_of_a_sample_is_the_metric_that_its_line_names() -> None:
+    """Other numbers, such as the answer and the target, are in the question."""
+    for file in sorted(Path(samples()).rglob("*.jsonl")):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        more = [
+            {
+                **line,
+                "target": str(n),
+                "doc": {**line["doc"], "original_answer": n},
+                "metrics": ["acc"],
+            }
+            for n, line in enumerate(lines)
+        ]
+        file.write_text("\n".join(map(json.dumps, more)))
+    done = repro("compare", "out", "--items", "doc_id", "--better", "higher")
+    assert "read: the number 'acc'" in done.stdout, done.stderr
+
+
 def inspect_log(arm: str, values: list[tuple[str, str, int]], status: str = "success") -> object:
     """As inspect writes it in JSON; `C` and `I` are right and wrong."""
     samples = [

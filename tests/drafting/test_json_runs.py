@@ -111,3 +111,17 @@ def test_columns_of_a_series_are_no_arms() -> None:
     Path("history.csv").write_text("\n".join(("epoch,loss,val_loss", *rows)))
     done = repro("compare", "history.csv", "--better", "lower")
     assert (done.returncode, "the series of one run" in done.stderr) == (2, True), done.stdout
+
+
+def test_one_list_of_values_with_its_seeds_is_runs() -> None:
+    document = {"seeds": [4, 7, 9, 11], "pass_rates": [0.9, 0.75, 0.8, 0.85], "mean": 0.825}
+    Path("runs.json").write_text(json.dumps({**document, "model": "m"}))
+    done = repro("compare", "runs.json", "--at-least", "0.5")
+    assert "read: a JSON file: a list of values with the list 'seeds'" in done.stdout, done.stderr
+    assert "read: the number 'pass_rates'" in done.stdout
+    assert "n, the seeds per arm: runs 4" in done.stdout
+    for arm in ("ours", "base"):
+        Path("out").mkdir(exist_ok=True)
+        Path("out", f"{arm}.json").write_text(json.dumps(document))
+    done = repro("compare", "out", "--better", "higher")
+    assert "base 4, ours 4" in done.stdout, done.stderr

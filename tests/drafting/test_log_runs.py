@@ -165,3 +165,15 @@ def test_logs_without_numbers_are_told_how_they_are_read() -> None:
 )
 def test_what_is_read_of_a_line(line: str, found: dict[str, str]) -> None:
     assert {pair.name: pair.value for pair in pairs_in(line)} == found
+
+
+def test_source_in_a_log_says_nothing_of_how_a_run_ended() -> None:
+    for arm, value in (("ours", 1.0), ("base", 2.0)):
+        for seed in range(4):
+            file = Path("logs", f"{arm}_seed{seed}.txt")
+            file.parent.mkdir(exist_ok=True)
+            source = "    state = None\n    self.state , p = x\n"
+            file.write_text(f"{source}step:9/9 val_loss:{value + seed / 10}\n")
+    done = repro("compare", "logs", "--better", "lower")
+    assert "n, the seeds per arm: base 4, ours 4" in done.stdout, done.stderr
+    assert "is no state of a run" not in done.stderr

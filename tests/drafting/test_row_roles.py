@@ -250,7 +250,7 @@ def test_rows_may_be_the_arms_and_columns_the_seeds() -> None:
 
 def test_a_row_per_method_with_a_column_per_data_set_is_said() -> None:
     rows = [{"method": arm, "cifar": 0.9, "svhn": 0.8, "mnist": 0.99} for arm in "abc"]
-    assert "one value per data set" in refusal(compared(long(rows)))
+    assert "if these are data sets, give a row for each" in refusal(compared(long(rows)))
     rows = [{"method": arm, "accuracy": 0.9, "f1": 0.8} for arm in "abc"]
     assert "one value each of accuracy, f1" in refusal(compared(long(rows)))
 
@@ -474,3 +474,26 @@ def test_folds_of_data_sets_are_averaged_in_each() -> None:
     done = repro("compare", *args, "--unit", "dataset")
     document = read_document(Path("reports/b_vs_a/declared/report.json"))
     assert document.results[0].p == pytest.approx(1 / 2**6)  # Wilcoxon's, all six on one side
+
+
+def test_the_advice_on_iterations_that_are_runs_works() -> None:
+    """A table of ten runs each of methods on data sets, whose number is called `iteration`."""
+    lines = ["method,dataset,iteration,acc"]
+    for arm, step in (("a", 0.0), ("b", 0.01)):
+        for k in range(6):
+            values = (0.7 + 0.03 * k + step * (1 + k / 10) + 0.002 * n for n in range(4))
+            lines += (f"{arm},d{k},{n},{value!r}" for n, value in enumerate(values))
+    Path("runs.csv").write_text("\n".join(lines))
+    args = ("runs.csv", "--baseline", "a")
+    assert "or give --seed iteration if each is a run" in refusal(compared(*args))
+    said = refusal(compared(*args, "--unit", "dataset"))
+    assert "or add --seed iteration if each is a run" in said
+    done = compared(*args, "--unit", "dataset", "--seed", "iteration")
+    assert "6 tasks, by 'dataset'" in done.stdout, done.stderr
+    assert "VALID" in compared(*args, "--seed", "iteration").stdout
+
+
+def test_data_sets_as_columns_are_told_the_form_that_is_judged() -> None:
+    Path("wide.csv").write_text("method,iris,wine,adult\na,0.9,0.8,0.7\nb,0.95,0.82,0.75\n")
+    said = refusal(compared("wide.csv"))
+    assert "give a row for each, named in a column `dataset`, and a column per method" in said
