@@ -7,6 +7,7 @@ from functools import partial
 
 from benchmarks.levels import (
     data_sets,
+    folds,
     items,
     looks,
     nulls,
@@ -57,6 +58,8 @@ EVERY = 10**9
 _one_spread = partial(Experiment, sd_ratios=False, most_wide=FEWER)
 _items = partial(Experiment, sd_ratios=False, distributions=False, wide=())
 
+_folds = partial(Experiment, sd_ratios=False, unequal=False, most_draws=FEWER)
+
 _of_items = partial(Experiment, sd_ratios=False, unequal=False, either=True)
 
 AGGREGATES: tuple[Aggregate, ...] = ("iqm", "mean", "improvement")
@@ -75,6 +78,9 @@ MORE_TASKS = (
     ("ten tasks that share little", 10, 0.09),
     ("26 tasks, separate runs", 26, 0.0),
 )
+
+ITEMS = (8, 20, 50, 200)
+"""Items that are answered rightly or wrongly, or whose scores are tied or unequal."""
 
 NEAR_ONE = ((10, 0.97), (20, 0.95), (30, 0.985), (50, 0.98), (100, 0.99), (100, 0.95))
 """Items of which each seed gets so large a share right on average, fewer than ten wrong."""
@@ -122,12 +128,36 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "difference, folds",
         "corrected",
-        pairs.folds,
+        partial(folds.correlated, None),
         always,
         sd_ratios=False,
         distributions=False,
         unequal=False,
         wide=(),
+    ),
+    _folds(
+        "difference, folds that correlate by 0.2",
+        "corrected",
+        partial(folds.correlated, 0.2),
+        never,
+        sizes=(5, 10),
+        distributions=False,
+        wide=(),
+    ),
+    *(
+        _folds(f"difference, {name} of {rows} rows", test, partial(make, rows), always, sizes=sizes)
+        for rows in (40, 200)
+        for name, test, make, sizes in (
+            ("folds", "corrected", folds.of_a_data_set, (5, 10)),
+            ("5 x 2 folds", "corrected halves", partial(folds.of_a_data_set, folds=2), (10,)),
+        )
+    ),
+    _folds(
+        "difference, 10 x 10 folds of 200 rows",
+        "corrected",
+        partial(folds.of_a_data_set, 200, folds=10),
+        always,
+        sizes=(100,),
     ),
     Experiment("difference, smallest effect", "welch", nulls.smallest_effect, always, share=0.5),
     *(Experiment(kind, "welch", partial(nulls.margin, kind), always) for kind in MARGINS),
@@ -233,14 +263,23 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         partial(references.nothing_changed, 1, batch=references.BATCH),
         never,
     ),
-    _of_items("items", "items_t", items.scores, always, sizes=(10, 30, 100, 300), most_wide=FEWER),
+    _of_items(
+        "items", "items_t", items.scores, always, sizes=(5, 10, 30, 100, 300), most_wide=FEWER
+    ),
+    *(
+        _of_items(f"items, {name}", "items_t", make, never, sizes=ITEMS, wide=())
+        for name, make in (
+            ("scores with ties", partial(items.scores, step=2.0)),
+            ("scores of unequal spread", partial(items.scores, spread=5.0)),
+        )
+    ),
     *(
         _of_items(
-            f"items, {often} apart",
+            f"items, {often}",
             test,
             partial(items.answers, test, apart),
             always if test == "mcnemar" else never,
-            sizes=(20, 50, 200),
+            sizes=ITEMS,
             distributions=False,
             wide=(),
         )

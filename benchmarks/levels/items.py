@@ -19,25 +19,39 @@ EQUAL = (5,)
 UNEQUAL = (1, 2, 4, 8, 16)
 """Items of the clusters, in turn."""
 
-APART = {"often": 0.2, "seldom": 0.04}
-"""The share of items that exactly one of two equally good models has right."""
+APART = {
+    "often apart": (0.2, 0.2),
+    "seldom apart": (0.04, 0.04),
+    "unequally hard": (0.02, 0.6),
+}
+"""The share of items that one of two equally good models alone has right: of the first, and last.
+"""
 
 
-def scores(cell: Cell) -> Setup:
-    """No difference of scores, item by item."""
+def scores(cell: Cell, *, spread: float = 1.0, step: float = 0.0) -> Setup:
+    """No difference of scores, item by item.
+
+    The last item has ``spread`` times the deviation of the first; scores are multiples of ``step``.
+    """
+    sd = np.geomspace(1.0, spread, cell.n)
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        return (noise(rng, cell.distribution, (draws, cell.n)),)
+        values = sd * noise(rng, cell.distribution, (draws, cell.n))
+        return (step * np.rint(values / step) if step else values,)
 
     return Setup(_by_t(cell.alpha, (), cell.n), draw, 0.0)
 
 
-def answers(test: str, apart: float, cell: Cell) -> Setup:
-    """Items are right or wrong, and each model is alone right on as many of them."""
+def answers(test: str, apart: tuple[float, float], cell: Cell) -> Setup:
+    """Items are right or wrong, and each model is alone right on as many of them.
+
+    ``apart`` are the shares of the first and of the last item; those between lie between.
+    """
+    shares = np.linspace(*apart, cell.n)
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
         chance = rng.random((draws, cell.n))
-        return ((chance < apart / 2).astype(float) - (chance > 1 - apart / 2),)
+        return ((chance < shares / 2).astype(float) - (chance > 1 - shares / 2),)
 
     rule = _by_mcnemar(cell.alpha) if test == "mcnemar" else _by_t(cell.alpha, (), cell.n)
     return Setup(rule, draw, 0.0)

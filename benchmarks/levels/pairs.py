@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import stdtr
 
 from benchmarks.levels import looks, means
-from benchmarks.levels.cells import Array, Cell, Data, Draw, Outcome, Rule, Setup, noise
+from benchmarks.levels.cells import Cell, Data, Draw, Setup, noise
 from benchmarks.levels.nulls import arms, asked
-from repro.expectations.decision_rules import conclude_difference
-from repro.expectations.verdict_words import Finding
-from repro.stats.t_tests import paired
 
 NIGHTS, LOOKS = looks.NIGHTS[-1], looks.PLANNED[-1]
 
@@ -31,32 +27,6 @@ def pairs(cell: Cell, shift: float, n: int | None = None) -> Draw:
 def difference(test: str, cell: Cell) -> Setup:
     """No difference."""
     return Setup(means.difference(test, "different", cell.alpha), pairs(cell, 0.0), 0.0)
-
-
-def folds(cell: Cell) -> Setup:
-    """No difference over ``n`` folds of one data set: any two correlate as their test supposes."""
-    n = cell.n
-    shares = 1 / (n - 1)
-
-    def draw(rng: np.random.Generator, draws: int) -> Data:
-        own, shared = rng.standard_normal((draws, n)), rng.standard_normal((draws, 1))
-        together = math.sqrt(1 - 1 / n) * own + math.sqrt(1 / n) * shared
-        return together, np.zeros_like(together)
-
-    def judge(row: Data) -> Finding:
-        result = paired(*map(means.sample, row), alpha=cell.alpha, test_to_train=shares)
-        return conclude_difference(result, direction="different")
-
-    def p(data: Data, truth: float) -> Array:
-        differences = data[0] - data[1]
-        se = np.sqrt((1 / n + shares) * differences.var(-1, ddof=1))
-        return np.asarray(2 * stdtr(n - 1, -np.abs(differences.mean(-1) - truth) / se))
-
-    def decide(data: Data) -> Outcome:
-        found = p(data, 0.0) <= cell.alpha
-        return Outcome(found, np.zeros_like(found))
-
-    return Setup(Rule(decide, judge, lambda data, truth: p(data, truth) > cell.alpha), draw, 0.0)
 
 
 def margin(kind: str, cell: Cell) -> Setup:

@@ -18,7 +18,7 @@ from repro.stats.records import TestResult, beyond, expect, known
 Direction: TypeAlias = Literal["higher", "lower", "different"]
 
 DIFFERENCES = (
-    *("student", "welch", "paired", "permutation", "paired_permutation"),
+    *("student", "welch", "paired", "permutation", "paired_permutation", "folds", "halves"),
     *("brunner_munzel", "yuen", "items_t", "items_crossed", "mcnemar"),
 )
 

@@ -253,6 +253,11 @@ class DifferenceKind(MeansKind[Difference]):
             return ""
         return "More folds of one data set would not settle it; other data sets might."
 
+    def details(self, declared: Difference, context: Context, result: TestResult) -> dict[str, str]:
+        """With the measured error rate of the test, where it is of folds."""
+        found = super().details(declared, context, result)
+        return found if declared.folds is None else {**found, "error rate": _measured(result)}
+
     def by_order(self, declared: Difference) -> bool:
         return declared.test == "brunner_munzel"
 
@@ -478,3 +483,17 @@ def _as_published(context: Context, result: TestResult) -> str:
     if result.p is not None and result.p <= context.alpha:
         return f"{rule} significant{p}."
     return f"{rule} not significant{p}. A large p-value is no evidence of equality."
+
+
+def _measured(result: TestResult) -> str:
+    """The measured rate at the nearest number of folds, and that of folds that correlate more."""
+    from repro.stats.error_rates import distance, key_of, rates_of
+
+    key, n = key_of(result), result.n[0]
+    known = (cell for cell in rates_of(key) if cell.distribution == "normal")
+    near = min(known, key=lambda cell: distance(cell.sizes, (n, n)))
+    said = f"{100 * near.rate:.2g} % with {near.n} folds of simulated data sets"
+    for cell in rates_of("folds correlated"):
+        if cell.n == near.n and cell.loses and key == "folds paired":
+            said += f"; {100 * cell.rate:.2g} % if folds correlate by 0.2"
+    return f"{said} (measured)"

@@ -52,7 +52,7 @@ class ItemsKind(DifferenceKind):
     compares_means = False
     paired = False
     counts_seeds = False
-    no_power = "how many items there are is known when the table is read"
+    no_power = "what the items can find is known when they are read, and said with their test"
 
     def test(self, declared: Difference, context: Context, read: Read) -> TestResult:
         from repro.stats import item_scores as items
@@ -99,7 +99,7 @@ class ItemsKind(DifferenceKind):
 
     def cannot_settle(self, declared: Difference, result: TestResult) -> str:
         if _is_crossed(declared):
-            return "More seeds or more items may settle it; how many is not computed."
+            return _more_of_both(_typed(result))
         settle = _typed(result).settle
         if settle is None:
             return "More items would settle it, not more seeds."
@@ -132,6 +132,7 @@ class ItemsKind(DifferenceKind):
             facts["right in one alone"] = f"{won} in {a}, {lost} in {b}"
         if found.of_seeds is not None:
             facts["share of seeds in the variance"] = fmt.share(found.of_seeds, 2)
+        facts |= _within_reach(declared, found)
         if found.settle is not None:
             facts["items that would settle it"] = (
                 f"about {fmt.count(found.settle)}, in four cases of five, were this the effect"
@@ -154,6 +155,34 @@ class ItemsKind(DifferenceKind):
                 other = declared.model_copy(update={"test": test})
                 found.append(base.OtherTest(other, OTHERS[test], same_question=max(n) == 1))
         return tuple(found)
+
+
+def _within_reach(declared: Difference, found: ItemsResult) -> dict[str, str]:
+    """What so many items can find; nothing where the answers do not vary."""
+    if not found.se:
+        return {}
+    said = (
+        f"{fmt.significant(found.detectable, 2)} is told from no difference in four cases of five"
+    )
+    if declared.smallest:
+        power = fmt.chance(found.power(declared.smallest))
+        said += f"; {declared.smallest:g}, the smallest that matters, in {power}"
+    return {"what so many items can find": said}
+
+
+def _more_of_both(found: ItemsResult) -> str:
+    """What makes most of the variance, seeds or items, and how many of them would settle it."""
+    of_seeds, runs = known(found.of_seeds), max(found.runs)
+    shares = (
+        ("Seeds", of_seeds, found.more(of_seeds, runs), "runs of each arm"),
+        ("Items", 1 - of_seeds, found.more(1 - of_seeds, found.items), "items"),
+    )
+    most, share, needed, unit = max(shares, key=lambda each: each[1])
+    said = f"{most} make {fmt.share(share, 2)} of the variance"
+    if needed is None:
+        return f"{said}, but more of them alone would not settle it: add seeds and items."
+    chance = "in four cases of five, were this the effect"
+    return f"{said}: about {fmt.count(needed)} {unit} would settle it {chance}."
 
 
 def _is_crossed(declared: Difference) -> bool:

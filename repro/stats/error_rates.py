@@ -34,6 +34,8 @@ NAMES = {
     "paired": "The paired t-test",
     "paired one-sided": "The paired t-test, one-sided",
     "paired_permutation": "The permutation test within pairs",
+    "folds paired": "The corrected resampled t-test",
+    "halves paired": "The corrected resampled t-test of halves",
     "tost paired": "The test of equivalence of pairs",
     "non_superiority paired": "The test of non-superiority of pairs",
     "non_inferiority paired": "The test of non-inferiority of pairs",
@@ -280,12 +282,8 @@ def _design_of_two(a: Arm, b: Arm) -> CellDesign | None:
 def _shapes(arm: Arm) -> frozenset[str]:
     if not isinstance(arm, Sample):
         return frozenset()
-    seen = {
-        "lognormal": skewed(arm.values),
-        "collapsed": far_away(arm.values),
-        "t4": heavy_tailed(arm.values),
-    }
-    return frozenset(name for name, yes in seen.items() if yes)
+    signs = (("lognormal", skewed), ("collapsed", far_away), ("t4", heavy_tailed))
+    return frozenset(name for name, seen in signs if seen(arm.values))
 
 
 @lru_cache(maxsize=1)
@@ -428,6 +426,7 @@ def _design(cell: MeasuredRate) -> str:
     more = f" and {shape}" if shape else ""
     if of_units(cell.test) or of_one_arm(cell.test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
+        unit = "folds" if cell.test.startswith(("folds", "halves")) else unit
         if cell.test.startswith(_ITEMS):
             unit = "clusters" if "cluster" in cell.test else "items"
         if cell.test.startswith(_TASKS):

@@ -91,7 +91,15 @@ def paired(
     contrast = paired_contrast((a, b))
     pairs = summarise(a).n
     contrast = replace(contrast, se=contrast.se * math.sqrt(1 + pairs * test_to_train))
-    return _mean_test("paired", contrast, (a, b), alternative, alpha)
+    result = _mean_test("paired", contrast, (a, b), alternative, alpha)
+    if not test_to_train:
+        return result
+    return replace(result, test="halves" if test_to_train > HALVES else "folds")
+
+
+HALVES = 0.5
+"""Above this share of test to training data, splits are into halves, each of which is trained on.
+"""
 
 
 def yuen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import zipfile
@@ -189,6 +190,7 @@ def test_several_seeds_of_each_are_crossed_with_the_items() -> None:
     assert "test: crossed" in Path("large_vs_small.claim.yaml").read_text()
     (found,) = document.results
     assert "share of seeds in the variance" in found.details
+    assert found.details["what so many items can find"].endswith("in four cases of five")
     (analyses,) = document.robustness
     assert any("of these trained models" in each.name for each in analyses.analyses[1:])
     Path("answers.csv").write_text("\n".join(line for line in lines if "large,2,q7," not in line))
@@ -217,6 +219,10 @@ def test_questions_are_paired_and_never_seeds(results: object, fields: tuple[str
     (found,) = read_document(report).results
     assert found.p == pytest.approx(stats.binomtest(*alone()).pvalue, rel=1e-9)
     assert found.details["items"] == "60, answered by both"
+    won, either = alone()
+    se = math.sqrt(either / 60 - ((2 * won - either) / 60) ** 2) / math.sqrt(60)
+    least = (stats.t.ppf(0.975, 59) + stats.t.ppf(0.8, 59)) * se
+    assert found.details["what so many items can find"].startswith(f"{least:.2g} is told")
     assert "on 60 items, for these two trained models" in done.stdout
     assert "60 seeds" not in done.stdout
     done = repro("compare", place, *args, "--clusters", fields[1])

@@ -46,6 +46,15 @@ def test_no_test_of_independent_pairs_is_tried_with_it() -> None:
     assert "folds, whose training data overlap" in design.note
 
 
+def test_how_often_the_test_errs_is_said() -> None:
+    """By simulated data sets with as many folds, and where folds correlate by more; 5 x 2 apart."""
+    tenths = document().results[0].details["error rate"]
+    said = "1 % with 10 folds of simulated data sets; 11 % if folds correlate by 0.2 (measured)"
+    assert tenths == said
+    halves = document(folds={"test_to_train": 1}).results[0].details["error rate"]
+    assert halves == "3.4 % with 10 folds of simulated data sets (measured)"
+
+
 def test_more_folds_are_not_asked_for() -> None:
     """They are of the same data, and would add training data in common."""
     one = document().results[0]

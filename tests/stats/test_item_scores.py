@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +15,10 @@ from scipy import linalg, optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
 
 from repro.errors import ClaimError
+from repro.expectations.items import ItemsDifference, ItemsKind
 from repro.stats.error_rates import design_of_items, key_of, level_of
 from repro.stats.item_scores import (
+    ItemsResult,
     PairedItems,
     items_crossed,
     items_t,
@@ -263,6 +269,59 @@ def test_about_so_many_items_would_settle_it() -> None:
     draws = rng.normal(0.1, float(d.std(ddof=1)), (4_000, found.settle))
     power = float(np.mean(np.asarray(stats.ttest_1samp(draws, 0, axis=1).pvalue) < 0.05))
     assert power == pytest.approx(0.8, abs=0.03)
+
+
+def test_what_so_many_items_can_find_is_found_so_often() -> None:
+    """By simulation, for the difference of 80 % power and for a smaller one, with 12 and 200."""
+    rng = np.random.default_rng(9)
+    for n in (12, 200):
+        d = stats.zscore(rng.standard_normal(n), ddof=1)
+        a = arm({str(k): float(x) for k, x in enumerate(d)})
+        b = arm({str(k): 0.0 for k in range(n)})
+        found = items_t(paired_items(a, b), alternative="two-sided")
+        for truth, power in ((found.detectable, 0.8), (0.4, found.power(0.4))):
+            draws = rng.normal(truth, 1, (20_000, n))
+            p = np.asarray(stats.ttest_1samp(draws, 0, axis=1).pvalue)
+            assert float(np.mean(p < 0.05)) == pytest.approx(power, abs=0.015)
+
+
+def test_more_runs_settle_what_seeds_make_uncertain() -> None:
+    """The number that is named has 80 % power by simulation; more items would never do."""
+    rng = np.random.default_rng(10)
+
+    def crossed(runs: int, gain: float) -> ItemsResult:
+        arms = []
+        for mean in (gain, 0.0):
+            table = mean + rng.normal(0, 1, (runs, 1)) + rng.normal(0, 0.5, (1, 60))
+            arms.append(runs_of(table + rng.normal(0, 0.5, (runs, 60))))
+        return items_crossed(*arms, alternative="two-sided")
+
+    seeds, others = 2 / 5, 2 * 0.25 / 60 + 2 * 0.25 / 300
+    se = math.sqrt(seeds + others)
+    found = replace(crossed(5, 1.0), effect=1.0, se=se, of_seeds=seeds / se**2, df=8.0)
+    needed = found.more(known(found.of_seeds), 5)
+    assert needed is not None
+    reach = stats.t.ppf([0.975, 0.8], 8 * needed / 5).sum()
+    assert needed == pytest.approx(2 / (reach**-2 - others), abs=1.5)
+    power = np.mean([known(crossed(needed, 1.0).p) < 0.05 for _ in range(400)])
+    assert power == pytest.approx(0.8, abs=0.07)
+    assert found.more(others / se**2, 60) is None
+
+
+@pytest.mark.parametrize(("of_seeds", "said"), [(1.0, "Seeds make 9"), (0.01, "Items make 9")])
+def test_what_makes_most_of_the_variance_is_named(of_seeds: float, said: str) -> None:
+    """With how many of it would settle the claim, of runs or of items."""
+    rng = np.random.default_rng(11)
+    declared = ItemsDifference(
+        id="e", kind="items", measurement="m", of=("a", "b"), direction="higher", test="crossed"
+    )
+    scatter = rng.normal(0, of_seeds, (2, 5, 1)) + rng.normal(0, 0.3, (2, 1, 60))
+    tables = scatter + rng.normal(0, 0.01, (2, 5, 60))
+    found = items_crossed(*map(runs_of, tables), alternative="two-sided")
+    text = ItemsKind().cannot_settle(declared, replace(found, effect=1.1 * known(found.se)))
+    assert text.startswith(said)
+    what = "runs of each arm" if of_seeds == 1 else "items"
+    assert re.search(rf": about \d+ {what} would settle it in four cases of five", text)
 
 
 def runs_of(table: np.ndarray) -> Sample:
