@@ -19,6 +19,7 @@ from repro.errors import OutputError, Place, Problem, SpecError, printable
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
 from repro.results.readings import short
+from repro.results.roles import role_of
 from repro.results.run_values import answered_once, several_of
 from repro.schema.base import name_of
 from repro.schema.messages import choose
@@ -294,7 +295,8 @@ def _one_task(results: FoundResults) -> str:
     counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
     for task in results.tasks:
         if all(counts[arm, task] >= LEAST_SEEDS for arm in results.runs):
-            return f"compare the runs of one, as in --task {shlex.quote(task)}"
+            more = "" if role_of(results.task) == "task" else f" --task-field {results.task}"
+            return f"compare the runs of one, as in --task {shlex.quote(task)}{more}"
     return ""
 
 

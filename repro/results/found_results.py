@@ -5,7 +5,6 @@ Everything that is guessed is said, and an option says it instead.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -65,6 +64,7 @@ from repro.results.run_values import (
     refuse_percent,
     tidy_value,
     values_of,
+    what_rows_are,
 )
 from repro.results.steps import (
     doubts_of,
@@ -178,9 +178,11 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     found = _found(forms, base, path, told)
     runs = [run for _, run in found]
     hints = with_folds(path, runs, hints)
-    only = dict([field_of_task(path, runs, hints)]) if hints.task else {}
-    found = _having(found, only)
-    hints = replace(hints, task_field="") if hints.task else hints
+    only = {}
+    if hints.task and not _in_paths(forms, runs, hints):
+        only = dict([field_of_task(path, runs, hints)])
+        found = _having(found, only)
+        hints = replace(hints, task="", task_field="")
     if hints.step is None:
         results = _of_forms(path, base, forms, found, hints)
     else:
@@ -200,8 +202,15 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
             arm: {**declared, "where": {**declared.get("where", {}), **only}}
             for arm, declared in results.imports.items()
         }
-    results.said.append(_what_rows_are(results))
+    results.said.append(what_rows_are(results.runs, results.task, results.each))
     return results
+
+
+def _in_paths(forms: Sequence[Form], runs: Sequence[FoundRun], hints: Hints) -> bool:
+    """Whether paths name the arms, so that they may name the task, and no field says either."""
+    if not forms[0].arm or any({hints.arm, hints.task_field} & {*run.fields} for run in runs):
+        return False
+    return all(hints.task != str(value) for run in runs for value in run.fields.values())
 
 
 def _having(found: Found, only: Mapping[str, str]) -> Found:
@@ -259,17 +268,6 @@ def _at_step(
     return results, at
 
 
-def _what_rows_are(results: FoundResults) -> str:
-    """`5 runs per arm, one per seed`: what is counted, before anything is judged."""
-    counts = Counter((arm, run.task) for arm, runs in results.runs.items() for run in runs)
-    fewest, most = min(counts.values(), default=0), max(counts.values(), default=0)
-    many = number_of(most, "run") if fewest == most else f"{fewest} to {most} runs"
-    if not results.tasks:
-        return f"{many} per arm, {results.each}"
-    tasks = number_of(len(results.tasks), "task")
-    return f"{many} per arm and task, {results.each}; {tasks}, by '{results.task}'"
-
-
 def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
     return [
         (form, run)
@@ -325,7 +323,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if forms[0].arm and not named_inside:
         sheet = _by_path(path, forms, found, ended, hints)
         sheet.read = () if number else sheet.read
-        return _of_sheet(sheet, hints)
+        return _of_sheet(sheet, replace(hints, task_field="") if hints.task else hints)
     seed, label = seed_field(path, runs, hints), ""
     if not seed:
         runs, label, seed = with_labels(runs, hints)
@@ -375,13 +373,19 @@ def _by_path(
     told = {id(form): (arm, said) for form, arm, said in
             zip(forms, parts.arms, parts.fields, strict=True)}  # fmt: skip
     runs = [replace(run, fields={**run.fields, **told[id(form)][1]}) for form, run in found]
+    arms, only = [told[id(form)][0] for form, _ in found], []
+    if hints.task:
+        key, value = field_of_task(path, runs, hints)
+        kept = [place for place, run in enumerate(runs) if str(run.fields.get(key)) == value]
+        arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
+        only = [f"of '{key}' in the paths only '{value}'"]
     seed = seed_field(path, runs, hints)
-    rows = Rows(path, [told[id(form)][0] for form, _ in found], runs, seed)
+    rows = Rows(path, arms, runs, seed)
     cells = {key: [str(run.fields.get(key, "")) for run in runs] for key in parts.fields[0]}
     where = next((key for key, column in cells.items() if rows.arms == column), "")
     plain = not (ended or any(parts.fields)) and forms[0].runs is None
     return Sheet(
-        [forms[0].words, parts.words],
+        [forms[0].words, parts.words, *only],
         rows,
         {seed, where, *ended},
         "",

@@ -342,6 +342,17 @@ def each_run(rows: Rows, hints: Hints) -> str:
     return "one per seed" if role_of(rows.seed) == "seed" else f"one per '{rows.seed}'"
 
 
+def what_rows_are(runs: Mapping[str, Sequence[FoundValue]], task: str, each: str) -> str:
+    """`5 runs per arm, one per seed`: what is counted, before anything is judged."""
+    counts = Counter((arm, run.task) for arm, found in runs.items() for run in found)
+    fewest, most = min(counts.values(), default=0), max(counts.values(), default=0)
+    many = number_of(most, "run") if fewest == most else f"{fewest} to {most} runs"
+    names = {name for _, name in counts if name}
+    if not names:
+        return f"{many} per arm, {each}"
+    return f"{many} per arm and task, {each}; {number_of(len(names), 'task')}, by '{task}'"
+
+
 def of_columns(rows: Rows, columns: Columns, lost: Mapping[str, str], step: str) -> Iterator[str]:
     """What is said of series, seeds and tasks; ``lost`` are tasks that are left out, and why."""
     if columns.reduce:

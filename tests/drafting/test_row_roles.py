@@ -6,6 +6,7 @@ import csv
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -497,3 +498,20 @@ def test_data_sets_as_columns_are_told_the_form_that_is_judged() -> None:
     Path("wide.csv").write_text("method,iris,wine,adult\na,0.9,0.8,0.7\nb,0.95,0.82,0.75\n")
     said = refusal(compared("wide.csv"))
     assert "give a row for each, named in a column `dataset`, and a column per method" in said
+
+
+def test_one_task_of_several_in_paths_is_compared() -> None:
+    """The advice of the refusal, followed as it is written."""
+    for arm, task, seed in product(("ppo", "sac"), ("ant", "hopper"), range(4)):
+        file = Path("out", arm, task, f"seed_{seed}.json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        value = 9 + seed / 9 + (arm == "sac") + 50 * (task == "ant")
+        file.write_text(json.dumps({"reward": value}))
+    said = refusal(compared("out", "--arm", "path1", "--task-field", "path2"))
+    assert "as in --task ant --task-field path2" in said
+    done = compared("out", "--arm", "path1", "--task-field", "path2", "--task", "ant")
+    assert "read: of 'path2' in the paths only 'ant'" in done.stdout, done.stderr
+    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout
+    assert judged("sac_vs_ppo").results[0].effect == pytest.approx(1)
+    said = compared("out", "--arm", "path1", "--task-field", "path2", "--task", "an").stderr
+    assert "did you mean 'ant'?" in said
