@@ -490,5 +490,5 @@ def test_a_printed_mean_without_scatter_is_refused_and_the_advice_works() -> Non
 
 def test_a_number_to_compare_with_is_told_its_options() -> None:
     Path("t.csv").write_text("seed,error\n0,5.1\n1,5.0\n2,5.2\n")
-    done = repro("compare", "t.csv", "--against", "5.02")
+    done = repro("compare", "t.csv", "--against", "5.02", "--better", "lower")
     assert (done.returncode, "--at-most 5.02 or --at-least 5.02" in done.stderr) == (2, True)
