@@ -301,7 +301,7 @@ def test_more_runs_settle_what_seeds_make_uncertain() -> None:
     found = replace(crossed(5, 1.0), effect=1.0, se=se, of_seeds=seeds / se**2, df=8.0)
     needed = found.more(known(found.of_seeds), 5)
     assert needed is not None
-    reach = stats.t.ppf([0.975, 0.8], 8 * needed / 5).sum()
+    reach = float(np.sum(stats.t.ppf([0.975, 0.8], 8 * needed / 5)))
     assert needed == pytest.approx(2 / (reach**-2 - others), abs=1.5)
     power = np.mean([known(crossed(needed, 1.0).p) < 0.05 for _ in range(400)])
     assert power == pytest.approx(0.8, abs=0.07)
