@@ -35,6 +35,7 @@ NAMES = {
     "paired one-sided": "The paired t-test, one-sided",
     "paired_permutation": "The permutation test within pairs",
     "folds paired": "The corrected resampled t-test",
+    "folds correlated": "The corrected resampled t-test of folds that correlate by 0.2",
     "halves paired": "The corrected resampled t-test of halves",
     "tost paired": "The test of equivalence of pairs",
     "non_superiority paired": "The test of non-superiority of pairs",

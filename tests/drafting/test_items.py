@@ -278,7 +278,7 @@ def test_items_of_two_tasks_are_not_taken_for_one() -> None:
 
 def test_nothing_that_is_an_item_or_a_run_is_called_a_seed() -> None:
     """Neither where the test is made, nor where there are too few clusters."""
-    few = [(q, f"p{n % 4}", *right) for n, (q, _, *right) in enumerate(RIGHT)]
+    few = [(q, f"p{n % 4}", large, small) for n, (q, _, large, small) in enumerate(RIGHT)]
     for rows, told in ((RIGHT, "60 items, for these two"), (few, "Not tested: 4 clusters are too")):
         options = ("--items", "doc_id", "--clusters", "passage", "--baseline", "small")
         done = repro("compare", table(rows), "--better", "higher", *options)
