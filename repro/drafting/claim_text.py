@@ -36,7 +36,7 @@ class Draft:
     the keys of each arm besides its label. ``sequential`` is for `repro gate`, which spends seeds.
     ``either_way``: no arm is the baseline, and the claim is that they differ. ``level``: the claim
     is that of one arm against a limit. ``within``: the first arm is a run like those of the second,
-    and bad on this side.
+    and bad on this side. ``every_pair``: its family is of all pairs, and not of one baseline.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each;
     ``arms`` may then hold others, which are ranked with them. ``folds``: seeds are the folds of one
     data set, of which there are so many.
@@ -57,6 +57,7 @@ class Draft:
     either_way: bool = False
     ask: bool = False
     family: Sequence[str] = ()
+    every_pair: bool = False
     tasks: Sequence[str] = ()
     sequential: bool = False
     configuration: Mapping[str, Any] = field(default_factory=dict)
@@ -109,6 +110,7 @@ def claim_text(draft: Draft) -> str:
     if draft.family:
         members = f"[{', '.join(draft.family)}]"
         why = "each is compared with the same baseline"
+        why = "every pair of methods is compared" if draft.every_pair else why
         family = f"{{name: compared, method: holm, members: {members}, why: {_value(why)}}}"
         lines += ["family:", f"  {family}"]
     return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,33 +87,33 @@ class Drafts:
 
 
 def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
-    """A claim for each arm but the baseline, or on each about its level.
+    """A claim for each arm but the baseline, on each about its level, or on each pair of methods.
 
     ClaimError where nothing can be compared.
     """
     if asked.level is not None and not asked.level.sd:
         results = _with_enough(results)
     _comparable(results, asked)
-    baseline, said = _baseline(results, asked) if asked.level is None else ("", "")
+    both, said = _compared(results, asked)
     names = _names_of(results.runs)
     measurement = name_of(results.measure, before="value")
     drafts = Drafts(said=[*results.said, *filter(None, [said])])
-    others = [label for label in results.runs if label != baseline]
-    pairs = [_pair_name(names, label, baseline, asked) for label in others]
+    pairs = [_pair_name(names, label, baseline, asked) for label, baseline in both]
     ids = [_shortened(f"{name}{asked.ending}") for name in pairs]
     origin = os.path.relpath(results.path.resolve(), asked.out.resolve())
     asked = replace(asked, head=(*asked.head, f"{ORIGIN}{printable(origin)}"))
-    family = ids if len(others) > 1 and asked.level is None else ()
+    family = ids if len(both) > 1 and asked.level is None else ()
+    every = len({baseline for _, baseline in both}) > 1
     # a claim can read the results as they are, but a table may hold no other arms
     alike = measurement == results.measure and all(text == name for text, name in names.items())
     readable = results.imports or (results.table and alike and len(names) == 2 - bool(asked.level))
-    for name, claim_id, label in zip(pairs, ids, others, strict=True):
+    for name, claim_id, (label, baseline) in zip(pairs, ids, both, strict=True):
         pair, file = tuple(filter(None, (label, baseline))), results.table
         together = _single_values(results)
         shown = tuple(results.runs) if together else pair
         asked_here = asked
         if not readable:
-            alone = together or len(others) == 1
+            alone = together or len(both) == 1
             stem = name_of(results.path.resolve().stem, before="results") if alone else name
             written = {asked.out / f"{each}.claim.yaml" for each in pairs}
             if alone and _readers(asked.out / f"{stem}{COPY}") - written:
@@ -122,7 +123,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
             copied = f"Its values are copied to {file}, SHA-256 {_digest(text)}."
             asked_here = replace(asked, head=(*asked.head, copied))
         draft = _draft(results, asked_here, names, pair, measurement, file, shown)
-        text = claim_text(replace(draft, id=claim_id, family=family))
+        text = claim_text(replace(draft, id=claim_id, family=family, every_pair=every))
         drafts.claims[f"{name}.claim.yaml"] = text
         drafts.ids[f"{name}.claim.yaml"] = claim_id
     if drafts.tables:
@@ -298,6 +299,22 @@ def _one_task(results: FoundResults) -> str:
             more = "" if role_of(results.task) == "task" else f" --task-field {results.task}"
             return f"compare the runs of one, as in --task {shlex.quote(task)}{more}"
     return ""
+
+
+def _compared(results: FoundResults, asked: DraftOptions) -> tuple[list[tuple[str, str]], str]:
+    """Each arm with what it is compared with, or alone; and what is said of the choice.
+
+    Without a baseline, methods over data sets are compared in pairs, in the order of the results:
+    an order that their values choose would double the error rate.
+    """
+    arms = list(results.runs)
+    if asked.level is not None:
+        return [(arm, "") for arm in arms], ""
+    if _single_values(results) and not (asked.baseline or _named_baseline(arms)) and len(arms) > 2:
+        pairs = [(later, earlier) for earlier, later in combinations(arms, 2)]
+        return pairs, f"all {len(pairs)} pairs, for no arm is named a baseline (else: --baseline)"
+    baseline, said = _baseline(results, asked)
+    return [(arm, baseline) for arm in arms if arm != baseline], said
 
 
 def _baseline(results: FoundResults, asked: DraftOptions) -> tuple[str, str]:

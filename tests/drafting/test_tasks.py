@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from repro.judging.document import Document
 from repro.report.write import read_document
@@ -251,3 +253,26 @@ def test_a_value_of_a_table_of_data_sets_is_not_called_a_seed() -> None:
     assert "One dot a task: the difference of the two values." in said
     assert "upright stroke" not in said, "a strip of all data sets together"
     assert re.findall(r".{30}\bseeds?\b.{30}", said, re.IGNORECASE) == []
+
+
+def test_without_a_baseline_all_pairs_of_methods_are_compared() -> None:
+    """By Wilcoxon, Holm over all of them; each pair as the table has it, not as its values do."""
+    draw = random.Random(14)
+    rows = [
+        f"d{n},{','.join(f'{draw.gauss(k / 50, 0.04):.6f}' for k in range(3))}" for n in range(14)
+    ]
+    Path("results.csv").write_text("\n".join(("dataset,knn,svm,lda", *rows)))
+    done = compared("results.csv")
+    assert "all 3 pairs, for no arm is named a baseline (else: --baseline)" in done.stdout
+    columns = {"knn": 0, "svm": 1, "lda": 2}
+    table = [[float(x) for x in row.split(",")[1:]] for row in rows]
+    for name in ("svm_vs_knn", "lda_vs_knn", "lda_vs_svm"):
+        file = Path(f"reports/{name}/declared/report.json")
+        (found,) = read_document(file).results
+        a, b = (columns[arm] for arm in name.split("_vs_"))
+        d = [row[a] - row[b] for row in table]
+        p = stats.wilcoxon(d, alternative="greater", method="exact").pvalue
+        assert found.p == pytest.approx(p, rel=1e-6)
+        family = read_document(file).family
+        assert family is not None
+        assert (family.method, len(family.members)) == ("holm", 3)
