@@ -6,8 +6,8 @@ A run is a file, or a row of one, and what tells runs and arms is in their names
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -107,7 +107,7 @@ def _of_logs(
     first = next(iter(logs))
     if len(logs) == 1 and runs_in_log(files[0], first):
         return (_of_log(files[0], first),)
-    if found := by_template(telling([*logs]), "file per run", file=True):
+    if found := by_template(telling([*logs]), "file per run", file=True) or _by_arm(logs):
         if len(found) == 1 and not there.asked:
             _refuse_alike(there, [*logs.items()])
         forms = [_with_runs(form, there, importer) for form in found]
@@ -117,6 +117,15 @@ def _of_logs(
         mistake = "no number stands in its logs as `name: 1.5` or `name=1.5`"
         raise unfit(there.path, mistake, "numbers with their names", READ_LOGS)
     return tuple(forms)
+
+
+def _by_arm(names: Collection[str]) -> tuple[Form, ...]:
+    """A form for each folder of logs that chance has named; none where a folder has one log."""
+    folders = Counter(path.with_name(f"*{path.suffix}") for path in map(PurePosixPath, names))
+    if len(folders) < 2 or min(folders.values()) < 2:
+        return ()
+    paths = sorted(each.as_posix() for each in folders)
+    return forms_named("a folder of logs per arm", {each: {"path": each} for each in paths})
 
 
 def _refuse_alike(there: ResultsThere, logs: Sequence[tuple[str, Path]]) -> None:
@@ -145,7 +154,7 @@ def _with_runs(form: Form, there: ResultsThere, importer: type[Importer]) -> For
         for each in found
         for name in (each.path.relative_to(root).as_posix(),)
     )
-    return replace(form, words="a log per run", runs=tuple(runs), log=True)
+    return replace(form, words="a log per run", runs=tuple(runs), log="{" in form.importer["path"])
 
 
 def _of_named_logs(logs: Mapping[str, Path]) -> list[Form]:

@@ -18,7 +18,14 @@ from repro.results.folds import cross_validated, folds_of, of_folds, paired_by_f
 from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
 from repro.results.importer import FilesRead
 from repro.results.importers import runs_of, told_of_items, ways_of
-from repro.results.path_names import EPISODES, number_in_paths, numbered, parts_of, year_in_paths
+from repro.results.path_names import (
+    EPISODES,
+    arms_in_paths,
+    number_in_paths,
+    numbered,
+    parts_of,
+    year_in_paths,
+)
 from repro.results.readings import TASK
 from repro.results.row_units import (
     ARM,
@@ -93,8 +100,7 @@ class FoundResults:
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
     with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds each.
-    ``doubts`` speak against the runs of an arm; ``printed`` arms have a mean, sd and n in place of
-    runs.
+    ``doubts`` speak against an arm; ``printed`` ones have mean, sd and n in place of runs.
     """
 
     path: Path
@@ -179,7 +185,7 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     runs = [run for _, run in found]
     hints = with_folds(path, runs, hints)
     only = {}
-    if hints.task and not _in_paths(forms, runs, hints):
+    if hints.task and not arms_in_paths(forms, runs, hints):
         only = dict([field_of_task(path, runs, hints)])
         found = _having(found, only)
         hints = replace(hints, task="", task_field="")
@@ -204,13 +210,6 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
         }
     results.said.append(what_rows_are(results.runs, results.task, results.each))
     return results
-
-
-def _in_paths(forms: Sequence[Form], runs: Sequence[FoundRun], hints: Hints) -> bool:
-    """Whether paths name the arms, so that they may name the task, and no field says either."""
-    if not forms[0].arm or any({hints.arm, hints.task_field} & {*run.fields} for run in runs):
-        return False
-    return all(hints.task != str(value) for run in runs for value in run.fields.values())
 
 
 def _having(found: Found, only: Mapping[str, str]) -> Found:
@@ -276,9 +275,6 @@ def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Fo
     ]
 
 
-# a tidy table
-
-
 def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     """A table with the columns arm, seed, measurement and value: where it can be, as it is."""
     arm, seed = hints.arm or "arm", hints.unit or hints.seed or "seed"
@@ -305,9 +301,6 @@ def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
     results.table = table_name(path, base) if plain else ""
     results.reduce = ""
     return results
-
-
-# runs
 
 
 def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> FoundResults:

@@ -393,3 +393,10 @@ def _unknown(path: Path, parts: Sequence[PathPart], hints: Hints) -> ClaimError:
     mistake = f"the paths differ in {len(parts)} parts: {shown}"
     advice = f"say what they are, as in --arm {names[0]} --task-field {names[1]}, or --arm {ALL} "
     return refused(path, mistake, "one part that names the arm", f"{advice}if they are all the arm")
+
+
+def arms_in_paths(forms: Sequence[Form], runs: Sequence[FoundRun], hints: Hints) -> bool:
+    """Whether paths name the arms, so that they may name the task, and no field says either."""
+    if not forms[0].arm or any({hints.arm, hints.task_field} & {*run.fields} for run in runs):
+        return False
+    return all(hints.task != str(value) for run in runs for value in run.fields.values())

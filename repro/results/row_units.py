@@ -26,6 +26,7 @@ from repro.results.roles import (
     is_k_fold,
     is_regular,
     last_word,
+    plain,
     recurs,
     role_of,
     said_fold,
@@ -157,7 +158,7 @@ def _one_phase(rows: Rows, key: str) -> str:
 def _a_series(rows: Rows, key: str) -> ClaimError:
     steps = max(map(len, rows.cells(key).values()))
     advice = "name the run of each row in a column `seed`: then the last value of each run is "
-    advice += f"taken; or give --seed {key} if each is a run"
+    advice += f"taken{_as_run(key)}"
     once = all(max(values.values()) == 1 for values in rows.cells(key).values())
     what = f"the {steps} steps of one run per arm" if once else "steps of runs that have no number"
     mistake = f"no seeds are named, and by '{key}' the rows are {what}: they are not replicates"
@@ -228,7 +229,13 @@ def refuse_steps_of_unit(rows: Rows, told: Collection[str], seed: str) -> None:
     """
     for key in rows.keys(told):
         if role_of(key) == "step" and key != seed and not rows.told_apart():
-            raise _over_steps(rows, key, f"; or add --seed {key} if each is a run")
+            raise _over_steps(rows, key, _as_run(key))
+
+
+def _as_run(key: str) -> str:
+    """What to do where a step may be a run: people call both an iteration, and no run an epoch."""
+    may_be = plain(key) in ("iteration", "iter", "round")
+    return f"; or add --seed {key} if each is a run" if may_be else ""
 
 
 def _over_steps(rows: Rows, key: str, other: str = "") -> ClaimError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
@@ -165,6 +166,21 @@ def test_logs_without_numbers_are_told_how_they_are_read() -> None:
 )
 def test_what_is_read_of_a_line(line: str, found: dict[str, str]) -> None:
     assert {pair.name: pair.value for pair in pairs_in(line)} == found
+
+
+def test_folders_of_logs_that_chance_has_named_are_arms() -> None:
+    """As modded-nanogpt names them, in a folder for each program; one log alone is no arm."""
+    for arm, value in (("baseline-s1410", 3.28), ("gated-s1410", 3.25)):
+        for seed in range(4):
+            name = uuid5(NAMESPACE_URL, f"{arm}{seed}")
+            file = Path("logs", arm, f"{name}.txt")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            lines = (f"step:{k}/2 val_loss:{value + (2 - k) + seed / 1000}" for k in range(3))
+            file.write_text("\n".join(lines))
+    done = repro("compare", "logs", "--better", "lower", "--measure", "val_loss")
+    assert "compared with 'baseline', by its name" in done.stdout, done.stderr
+    assert "4 runs per arm" in done.stdout
+    assert "-0.03" in done.stdout
 
 
 def test_source_in_a_log_says_nothing_of_how_a_run_ended() -> None:

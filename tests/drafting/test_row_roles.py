@@ -486,7 +486,7 @@ def test_the_advice_on_iterations_that_are_runs_works() -> None:
             lines += (f"{arm},d{k},{n},{value!r}" for n, value in enumerate(values))
     Path("runs.csv").write_text("\n".join(lines))
     args = ("runs.csv", "--baseline", "a")
-    assert "or give --seed iteration if each is a run" in refusal(compared(*args))
+    assert "or add --seed iteration if each is a run" in refusal(compared(*args))
     said = refusal(compared(*args, "--unit", "dataset"))
     assert "or add --seed iteration if each is a run" in said
     done = compared(*args, "--unit", "dataset", "--seed", "iteration")
