@@ -43,6 +43,7 @@ TESTS = {
         "tests/properties",
         "tests/specs",
         "tests/drafting/test_items.py",
+        "tests/extension/test_expectation.py",
         *BOTH,
     ),
     "results": (

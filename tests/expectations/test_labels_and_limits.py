@@ -68,6 +68,7 @@ def test_a_ratio_of_scatter_is_planned_within_its_factor() -> None:
     both = PlannedSpread((10,), low=1 / 3, high=3.0, test="f")
     assert part.power == pytest.approx(power_of_test(both)[0])
     above = PlannedSpread((10,), low=1 / 3, test="f", effect=1.0)
+    assert part.power is not None
     assert part.power < power_of_test(above)[0] - 0.05
 
 
