@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from repro.judging.document import Document, HistoryPart
@@ -24,7 +25,9 @@ def flip(document: Document) -> str:
     if is_exploratory(document) and (asked := [e.text for e in now.changed if e.kind == "claim"]):
         day = _day(before)
         return fmt.clean(f"Another question than on {day}, when it was {before.word}: {asked[0]}.")
-    return _said(before, now)
+    unit = document.claim.unit
+    said = _said(before, now)
+    return said if unit == "value" else re.sub(r"\bseed(?=s?\b(?![.\w]))", unit, said)
 
 
 def last_flip(history: HistoryPart | None) -> tuple[str, str]:

@@ -76,6 +76,16 @@ def test_the_sentence(document: Document, said: str) -> None:
     assert is_unexpected_flip(document) == bool(said)
 
 
+def test_replicates_are_called_what_they_are() -> None:
+    """Folds are no seeds; the names of keys and files stay."""
+    changes = (("claim", "the claim was changed (seeds.plan)"), SEEDS)
+    document = flipped(*changes)
+    folds = document.model_copy(
+        update={"claim": document.claim.model_copy(update={"unit": "fold"})}
+    )
+    assert flip(folds) == f"{WAS} the claim was changed (seeds.plan); two folds were added."
+
+
 def test_a_flip_of_another_year_says_the_year() -> None:
     """Else the year is that of the report."""
     document = flipped(SEEDS)
