@@ -47,7 +47,7 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
-from repro.audit.regression import in_summary
+from repro.audit.regression import in_summary, refuse_coefficients
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
@@ -227,6 +227,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     pasted = read_pasted(text, source)
     if (statements := in_columns(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)
+    refuse_coefficients(pasted)
     printed = read_as_printed(
         pasted,
         methods=decided.methods,

@@ -93,7 +93,8 @@ _COUNTS = {
     "one hundred": 100,
 }
 _COUNT = (
-    r"((?<!\d)(?:\d{1,3}(?:[,’' ]\d{3})+|\d{1,6})(?!\d|[.,’']\d| \d{3}\b| ?[-\N{EN DASH}~] ?\d)"
+    r"((?<![-\d\N{EN DASH}~])(?<![-\N{EN DASH}~] )(?<!\bto )(?:\d{1,3}(?:[,’' ]\d{3})+|\d{1,6})"
+    r"(?!\d|[.,’']\d| \d{3}\b| ?(?:[-\N{EN DASH}~]|to) ?\d)"
     rf"|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
 )
 """A number of runs: 3,990 is one, and 5-10 or 3.990 is none."""
@@ -125,12 +126,14 @@ _NO_RUNS = re.compile(
     r"|number of [\w -]{0,30}(?:runs|seeds|episodes|trials|repeats)\b[\w -]{0,12} "
     r"(?:differ|var(?:y|ies)\b|depend|range)"
 )
-ONE_SIDED = re.compile(r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test")
+ONE_SIDED = re.compile(
+    r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test|\bis (?:greater|less) than 0\b"
+)
 CORRECTED = re.compile(
     r"bonferroni|\bholm\b|\bfdr\b|benjamini|(?<!bias-)(?<!bias )corrected|adjusted p|p[-._ ]?adj"
     r"|permutation (?:tests?|p\b)"
 )
-_TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
+TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
 _OTHER_TESTS = re.compile(r"chi[- ]?squared?\b|χ|fisher|\banova\b|kruskal|log-?rank|mcnemar")
 _TESTS: Mapping[TestName, re.Pattern[str]] = {
     "welch": re.compile(r"\bwelch|\bunequal variances?"),
@@ -437,7 +440,7 @@ def test_told(said: str) -> NamedTest:
     found = [] if _OTHER_TESTS.search(said) else found
     if "paired" in found and "student" in found:
         found.remove("student")
-    one, two = (each.search(said) is not None for each in (ONE_SIDED, _TWO_SIDED))
+    one, two = (each.search(said) is not None for each in (ONE_SIDED, TWO_SIDED))
     tails: Literal[1, 2] | None = None if one == two else 1 if one else 2
     return NamedTest(found[0] if len(found) == 1 else None, tails)
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from repro.audit.comparison import printed_p
-from repro.audit.statistics import Statement, checked
+from repro.audit.pasted import Pasted
+from repro.audit.statistics import Statement, checked, plain
 from repro.errors import ClaimError, Place, Problem
 from repro.evidence.published import PrintedNumber
 from repro.files import fatal
@@ -96,3 +97,18 @@ def _of_model(text: str, before: int) -> Iterator[Statement]:
     degrees = tuple(map(PrintedNumber.read, df))
     name = f"{before + 1}: all coefficients"
     yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
+
+
+def refuse_coefficients(table: Pasted) -> None:
+    """SpecError for a table of coefficients, each of which is tested against zero, without t."""
+    intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
+    head, *body = table.rows
+    heads = {plain(cell.text).strip().lower() for cell in head}
+    by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
+    row = next((row for row in body if intercept.fullmatch(plain(row[0].text).strip())), None)
+    row = head if by_head else row
+    if row is not None:
+        mistake = "a table of coefficients, which are not compared with each other"
+        expected = "for each its statistic: a column t or z, df for t, and p"
+        advice = "add these columns: t is the coefficient divided by its standard error"
+        raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
@@ -18,10 +19,9 @@ from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
 from repro.audit.pasted import Cell, Pasted, gathered
-from repro.audit.printed_words import CORRECTED, ONE_SIDED, legend_told
+from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED, legend_told
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
-from repro.files import fatal
 from repro.schema.rows import MOST
 
 ALPHA = 0.05
@@ -70,7 +70,7 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
 class Statement:
     """A printed statistic: t, F, r, z or χ², its degrees of freedom, and its p where printed.
 
-    ``df`` is empty for z; of F it has both.
+    ``df`` is empty for z; of F it has both. ``tails`` are those that its sentence names.
     """
 
     id: str
@@ -78,6 +78,7 @@ class Statement:
     df: tuple[PrintedNumber, ...]
     value: PrintedNumber
     p: PrintedNumber | None
+    tails: Literal[1, 2] | None = None
 
     @property
     def text(self) -> str:
@@ -94,7 +95,7 @@ class Statement:
 
 def has_statistics(text: str) -> bool:
     """Whether a text prints a statistic with its degrees of freedom, as `t(28) = 2.20`."""
-    return _OPENED.search(_plain(text)) is not None
+    return _OPENED.search(plain(text)) is not None
 
 
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -108,7 +109,7 @@ _OF_R = (
 """How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """The text without the marks of LaTeX and Markdown, of the same lines."""
     text = re.sub(r"\\chi", "\N{GREEK SMALL LETTER CHI}", text).replace("\N{MINUS SIGN}", "-")
     text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
@@ -125,7 +126,7 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
     """Every statistic of a text, numbered from ``before``; SpecError for what cannot be read."""
     found: list[Statement] = []
     problems: list[Problem] = []
-    for line, words in enumerate(_plain(text).split("\n"), 1):
+    for line, words in enumerate(plain(text).split("\n"), 1):
         read = {each.start(): each for each in _STATISTIC.finditer(words)}
         opened = sorted(each.start() for each in _OPENED.finditer(words))
         starts = sorted({*read, *opened})
@@ -170,10 +171,13 @@ def _statement(
         return
     kind = symbol.lower() if symbol in "zZ" else symbol if symbol in "tFr" else "χ²"
     p = _p_of_words(words[within[0] : at], words[found.end() : within[1]])
+    said = words[within[0] : within[1]].lower()
+    tails: Literal[1, 2] | None = 2 if TWO_SIDED.search(said) else None
+    tails = 1 if ONE_SIDED.search(said) else tails
     sign = "" if found["is"] == "=" else found["is"]
     value = PrintedNumber.read(sign + found["value"])
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
-    yield Statement(name, kind, _df(kind, found["df"] or ""), _possible(kind, value), p)
+    yield Statement(name, kind, _df(kind, found["df"] or ""), _possible(kind, value), p, tails)
 
 
 def _p_of_words(before: str, after: str) -> PrintedNumber | None:
@@ -227,13 +231,13 @@ def in_cells(table: Pasted) -> tuple[Statement, ...]:
     A p is of the nearest statistic before it, else of the first behind it.
     """
     header, *body = table.rows
-    heads = [_plain(cell.text).strip().lower() for cell in header]
+    heads = [plain(cell.text).strip().lower() for cell in header]
     ps = [at for at, head in enumerate(heads) if _HEADS["p"].fullmatch(head)]
     legend = legend_told(" ".join(table.notes).lower())
     found: list[Statement] = []
     problems: list[Problem] = []
     for row in body if ps else ():
-        texts = [_plain(cell.text).strip() for cell in row]
+        texts = [plain(cell.text).strip() for cell in row]
         held = {at: read for at, each in enumerate(texts) if (read := _STATISTIC.match(each))}
         behind = {
             max((at for at in held if at < p), default=min(held, default=-1)): p
@@ -258,15 +262,12 @@ def in_cells(table: Pasted) -> tuple[Statement, ...]:
 
 
 def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
-    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none.
-
-    SpecError for a table of coefficients without these, whose rows are not compared.
-    """
+    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none."""
     header, *body = table.rows
     at: dict[str, int] = {}
     fixed = ""
     for place, cell in enumerate(header):
-        name = _plain(cell.text).strip()
+        name = plain(cell.text).strip()
         if opened := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name):
             name, df = opened.groups()
         role = next((r for r, head in _HEADS.items() if head.fullmatch(name.lower())), None)
@@ -280,7 +281,6 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         fixed = fixed or said[1] or said[2]
     known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
     if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
-        _refuse_coefficients(table)
         return None
     found: list[Statement] = []
     problems: list[Problem] = []
@@ -291,27 +291,12 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     return checked(found, problems, table.file)
 
 
-def _refuse_coefficients(table: Pasted) -> None:
-    """A regression compares no rows: each of its coefficients is tested against zero."""
-    intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
-    head, *body = table.rows
-    heads = {_plain(cell.text).strip().lower() for cell in head}
-    by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
-    row = next((row for row in body if intercept.fullmatch(_plain(row[0].text).strip())), None)
-    row = head if by_head else row
-    if row is not None:
-        mistake = "a table of coefficients, which are not compared with each other"
-        expected = "for each its statistic: a column t or z, df for t, and p"
-        advice = "add these columns: t is the coefficient divided by its standard error"
-        raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)
-
-
 def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:
     """For each row the df of the next row of errors below, as a table of ANOVA prints it."""
     found, df = [], ""
     for row in reversed(body):
-        if at is not None and _ERRORS.match(_plain(row[0].text).strip().lower()):
-            df = _plain(row[at].text).strip()
+        if at is not None and _ERRORS.match(plain(row[0].text).strip().lower()):
+            df = plain(row[at].text).strip()
         found.append(df)
     return found[::-1]
 
@@ -325,7 +310,7 @@ def _of_row(
     problems: list[Problem],
     file: str,
 ) -> None:
-    cells = {role: _plain(row[place].text).strip() for role, place in at.items()}
+    cells = {role: plain(row[place].text).strip() for role, place in at.items()}
     try:
         fixed, error = told
         if both := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", cells[kind]):
@@ -334,7 +319,7 @@ def _of_row(
         df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
         if kind == "r" and not fixed and "df" not in cells:
             df = _df_of_pairs(cells.get("n", ""))
-        name = _plain(row[0].text).strip() if at[kind] else ""
+        name = plain(row[0].text).strip() if at[kind] else ""
         value = _possible(kind, PrintedNumber.read(cells[kind]))
         p = printed_p(cells.get("p", ""))
         label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
@@ -424,17 +409,22 @@ def audit_statistics(
     said = _Said(
         one_sided=ONE_SIDED.search(lower) is not None,
         corrected=CORRECTED.search(lower) is not None,
-        rounded_df=_FRACTIONAL.search(lower) is not None,
+        rounded_df=_FRACTIONAL.search(lower) is not None and not _with_decimals(statements),
         in_text=has_statistics(text),
     )
     rows = tuple(_audited(each, rounding, said) for each in statements)
     return Audit("", source, rows, tuple(said.sentences()))
 
 
+def _with_decimals(statements: Sequence[Statement]) -> bool:
+    """Whether degrees of freedom are printed with decimals where they are not whole."""
+    return any("." in df.text for each in statements for df in each.df)
+
+
 def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
     p = None if each.p is None else each.p.under(rounding)
     each = replace(each, value=each.value.under(rounding), p=p)
-    span = span_of(each, rounded_df=said.rounded_df)
+    span = span_of(each, rounded_df=said.rounded_df and each.kind in "tF")
     row = Audited(
         id=each.id,
         kind="statistic",
@@ -476,12 +466,14 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
         return replace(row, grade=Grade.CONSISTENT, answer="holds", reason=gives)
     half = (span[0] / 2, span[1] / 2)
     sides = [half, (1 - half[1], 1 - half[0])] if each.directed else []
-    if p.relation == ">" and not told.one_sided:  # n.s. would fit nearly any on the other side
+    if p.relation == ">" and each.tails != 1:  # n.s. would fit nearly any on the other side
         sides = sides[:1]
+    sides = [] if each.tails == 2 else sides
+    one_sided = told.one_sided or each.tails == 1
     if any(p.meets(*side) for side in sides):
         reason = f"{gives} two-sided; {p_text(p)} fits one-sided only"
-        answer: Answer = "holds" if told.one_sided else "cannot say"
-        reason += ", as the text says" if told.one_sided else ", which nothing says"
+        answer: Answer = "holds" if one_sided else "cannot say"
+        reason += ", as the text says" if one_sided else ", which nothing says"
         grade = Grade.CONSISTENT_IF
         return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
     if told.corrected and p.high >= span[0]:  # no correction makes a p smaller

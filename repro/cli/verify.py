@@ -281,7 +281,8 @@ def _remarks(document: Document) -> str:
         said += " (not as expected)"
     if verdict.flags:
         name = "fragile" if verdict.conclusion in reason.DECIDED else "flags"
-        said += f", {name}: {', '.join(dict.fromkeys(flag.kind for flag in verdict.flags))}"
+        kinds = ", ".join(dict.fromkeys(flag.kind for flag in verdict.flags))
+        said += f", {name}: {kinds.replace('one seed', f'one {document.claim.unit}')}"
     return said
 
 

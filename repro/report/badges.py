@@ -140,6 +140,11 @@ def conclusion(word: str | None, strength: Strength | None = None, unit: str = "
     return Badge(with_strength(found.word, strength, unit), found.tone, found.icon)
 
 
+def flag(kind: str, unit: str) -> str:
+    """What a flag says, in words; ``unit`` is what a replicate is called."""
+    return fmt.clean(FLAGS.get(kind, kind).replace("one seed", f"one {unit}"))
+
+
 def strength(part: Strength | None, unit: str = "seed") -> str:
     """How strong a conclusion is, to follow its word; empty where nothing is known."""
     if part is None:

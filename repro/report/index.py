@@ -88,7 +88,7 @@ def line(document: Document, link: str = "") -> Line:
     number, interval, of = _number(document)
     flipped, flip = last_flip(history)
     cautions = [fmt.clean(chip.badge.word) for chip in badges.cautions(document)]
-    flags = [fmt.clean(badges.FLAGS.get(flag.kind, flag.kind)) for flag in verdict.flags]
+    flags = [badges.flag(flag.kind, claim.unit) for flag in verdict.flags]
     return Line(
         id=fmt.clean(claim.id),
         title=fmt.clean(claim.title),

@@ -156,7 +156,7 @@ def _chips(document: Document) -> tuple[Chip, ...]:
         if c.state != "passed"
     ]
     for kind in dict.fromkeys(flag.kind for flag in verdict.flags):
-        text = badges.FLAGS.get(kind, kind).replace("one seed", f"one {document.claim.unit}")
+        text = badges.flag(kind, document.claim.unit)
         chips.append(Chip("Flag", Badge(text, "warn", "alarm")))
     said = {chip.badge.word for chip in chips}
     others = (chip for chip in badges.cautions(document) if chip.badge.word not in said)

@@ -66,7 +66,7 @@ LOOP_WORDS = frozenset({"keep", "kept", "discard", "discarded", "revert", "rever
 
 def loop_advice(words: Iterable[str], path: Path) -> str:
     """Where the log of a research loop is read; empty for any other words."""
-    if not {word.casefold() for word in words} <= LOOP_WORDS:
+    if not {word.casefold() for word in words} & LOOP_WORDS:
         return ""
     return (
         "this is the log of a research loop, single runs without seeds: `repro noise BASELINE "

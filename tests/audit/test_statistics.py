@@ -355,3 +355,25 @@ def test_coefficients_without_degrees_of_freedom_are_refused(tmp_path):
     text = "| DV | Predictor | β | SE | t | p |\n|---|---|---|---|---|---|\n"
     with pytest.raises(SpecError, match="a table of coefficients"):
         audited(tmp_path, f"{text}| A | S | -0.605 | 0.024 | -25.6 | <0.001 |\n")
+
+
+@pytest.mark.parametrize(
+    ("side", "answer"), [("greater than", "holds"), ("not equal to", "cannot say")]
+)
+def test_what_r_says_of_the_alternative(tmp_path, side, answer):
+    """The p of one side is half of .0411."""
+    text = "data: a and b\nt = 2.2013, df = 17.84, p-value = 0.02056\n"
+    text += f"alternative hypothesis: true difference in means is {side} 0\n"
+    (row,) = audited(tmp_path, text)
+    assert row.answer == answer
+    assert stats.t.sf(2.2013, 17.84) == pytest.approx(0.02056, abs=5e-6)
+
+
+def test_what_one_statistic_says_is_not_of_another(tmp_path):
+    """Neither its tails, nor that its degrees of freedom are rounded."""
+    text = "χ²(3) = 8.10, p = .060\nF(2, 57) = 4.1, p = .030\nWelch t(17.8) = 2.31, p = .033"
+    assert [row.answer for row in audited(tmp_path, text)] == ["does not", "does not", "holds"]
+    text = "t(28) = 2.20, NS\nt(30) = 1.80, one-tailed p = .041"
+    assert [row.answer for row in audited(tmp_path, text)] == ["does not", "holds"]
+    (row,) = audited(tmp_path, "t(28) = 2.20, two-tailed, p = .018")
+    assert row.answer == "does not"

@@ -466,7 +466,9 @@ def test_another_number_is_another_question() -> None:
     assert "now CONTRADICTED" not in done.stdout
 
 
-@pytest.mark.parametrize("printed", ["5.02 ± 0.11, n=5", "5.02+-0.11 (n = 5)", "5.02 +/- 0.11 n=5"])
+@pytest.mark.parametrize(
+    "printed", ["5.02 ± 0.11, n=5", "5.02+-0.11 (n = 5)", "5.02 (0.11), n = 5"]
+)
 def test_runs_are_held_against_a_printed_mean(printed: str) -> None:
     """By the prediction interval of a mean of three (t with 4 degrees of freedom)."""
     half = stats.t(4).ppf(0.975) * 0.11 * (1 / 3 + 1 / 5) ** 0.5

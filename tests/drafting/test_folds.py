@@ -237,7 +237,8 @@ def test_the_advice_on_folds_of_tasks_works(seed: str) -> None:
 
 def test_a_fold_is_not_called_a_seed() -> None:
     """Neither where they are counted and drawn, nor where each is left out in turn."""
-    repro("compare", long(), "--better", "higher", "--baseline", "base")
+    done = repro("compare", long(), "--better", "higher", "--baseline", "base")
+    assert "one seed" not in done.stdout
     (page,) = Path("reports").glob("*/declared/report.html")
     said = page_text(page)
     for words in ("10 folds per arm", "20 folds from a table", "Each dot is one fold"):
