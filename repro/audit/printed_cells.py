@@ -154,8 +154,8 @@ def ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple
         name: better
         for name, values in groups.items()
         if (
-            better := way(caption if TURNED.search(name) else name)
-            or way(caption)
+            better := way(name)
+            or way("" if TURNED.search(name) else caption)
             or better_by_bold(values)
         )
     }

@@ -94,7 +94,8 @@ _COUNTS = {
 }
 _COUNT = (
     r"((?<![-\d\N{EN DASH}~])(?<![-\N{EN DASH}~] )(?<!\bto )(?:\d{1,3}(?:[,’' ]\d{3})+|\d{1,6})"
-    r"(?!\d|[.,’']\d| \d{3}\b| ?(?:[-\N{EN DASH}~]|to) ?\d)"
+    r"(?!\d|[.,’']\d| \d{3}\b| ?(?:[-\N{EN DASH}~]|to) ?\d"
+    r"|(?:,| and| ?/| vs\.?) ?\d{1,6}(?![\d.]| ?%))"
     rf"|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
 )
 """A number of runs: 3,990 is one, and 5-10 or 3.990 is none."""
@@ -473,16 +474,16 @@ def legend_told(said: str) -> dict[str, PrintedNumber]:
 
 
 TURNED = re.compile(
-    r"\b(?:drop|degradation|gap|decrease|reduction|negative)\b|\baccuracy loss\b"
-    r"|\b1 ?[-\N{MINUS SIGN}]|[- ]free\b",
+    r"\b(?:\w+ )?(?:drop|degradation|gap|decrease|reduction)\b|\b(?:accuracy loss|negative \w+)\b"
+    r"|\b1 ?[-\N{MINUS SIGN}] ?\w*|\b\w+[- ]free\b|\b(?:time|steps|epochs) to \w+",
     re.IGNORECASE,
 )
-"""Words that turn the way of the metric next to them, so that a name tells of none."""
+"""Words that turn the way of the metric next to them, so that neither tells of one."""
 
 
 def way(text: str) -> Better | None:
     """Which way is better by a name or a caption, if it tells of one way."""
-    said = re.sub("(?:standard|std) errors?", "", text.lower())
+    said = TURNED.sub("", re.sub("(?:standard|std) errors?", "", text.lower()))
     lower, higher = (bool(each.search(said)) for each in (_LOWER, _HIGHER))
     if lower == higher:
         return None

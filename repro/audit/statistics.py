@@ -35,17 +35,22 @@ _STATISTIC = re.compile(
 _OPENED = re.compile(rf"(?<![\w/.-]){_NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
 _P = re.compile(
     r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
-    rf"[pP](?:[-_ ]?(?:value|adj\w*))? ?(?:(?P<p>[=<>≤≥≈] ?{_N})|= ?(?P<ns>n\.?s\.?(?!\w)))"
-    r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)"
+    rf"[pP](?:[-_ ]?(?:value|adj\w*))?(?: of| is| was)? ?"
+    rf"(?:(?P<p>[=<>≤≥≈]? ?(?:{_N}|0?,[0-9]+))|= ?(?P<ns>n\.?s\.?(?!\w)))"
+    r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)|(?:[,;(] ?|is |was )(?P<words>not significant)"
 )
+_NEXT_TO = re.compile(r" ?[,(] ?[pP]\b")
 _ENDS = re.compile(
-    rf"[|&\t\n]|[.;] (?=[A-Z])|; ?r ?[=<>]|(?<![\w/.-])(?!r ?[=<>]){_NAMES} ?[=<>]|; ?\w+ ?="
+    rf"[|&\t\n]|[.;] (?=[A-Z])|; ?r ?[=<>]|(?<![\w/.-])(?!r ?[=<>]){_NAMES} ?[=<>]|; ?(?!p\b)\w+ ?="
 )
 """Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
 _BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{_N}) ?[,;:]? ?\(?$")
 _ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
-_FRACTIONAL = re.compile(r"welch|satterthwaite|kenward|unequal variances|greenhouse|huynh")
+_FRACTIONAL = {
+    "t": re.compile(r"welch|satterthwaite|kenward|unequal variances"),
+    "F": re.compile(r"satterthwaite|kenward|greenhouse|huynh"),
+}
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(
         r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
@@ -133,7 +138,8 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
         for at in starts:
             try:
                 end = next((each for each in opened if each > at), len(words))
-                until = (0 if at == starts[0] else at, end)
+                since = max(map(words[:at].rfind, (";", ". ")))
+                until = (0 if at == starts[0] else since + 1 or at, end)
                 found += _statement(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
@@ -183,10 +189,15 @@ def _statement(
 def _p_of_words(before: str, after: str) -> PrintedNumber | None:
     """The p that stands behind a statistic in its sentence, or else right before it."""
     end = _ENDS.search(after)
-    found = _P.search(after[: end.start()] if end else after) or _BEFORE.search(before)
+    behind = _P.search(after[: end.start()] if end else after)
+    found = _BEFORE.search(before)
+    if behind is not None and (found is None or _NEXT_TO.match(after)):
+        found = behind
     if found is None:
         return None
     said = found.groupdict()
+    if "," in (said["p"] or ""):
+        raise ClaimError(f"p {said['p']!r} has a number that is not plain")
     return printed_p(said["p"].replace("≈", "=") if said["p"] else "n.s.")
 
 
@@ -378,13 +389,13 @@ def _tail(kind: str, df: Sequence[float], value: float) -> float:
 class _Said:
     """What the text tells of its tests: that there are one-sided ones, or corrected p-values.
 
-    ``in_text``: the statistics stand in a text, of which nothing else is read. ``rounded_df``: it
-    tells of tests whose degrees of freedom need not be whole.
+    ``in_text``: the statistics stand in a text, of which nothing else is read. ``rounded_df``:
+    the statistics that it tells to have degrees of freedom that need not be whole.
     """
 
     one_sided: bool
     corrected: bool
-    rounded_df: bool
+    rounded_df: str
     in_text: bool
 
     def sentences(self) -> Iterator[str]:
@@ -409,22 +420,23 @@ def audit_statistics(
     said = _Said(
         one_sided=ONE_SIDED.search(lower) is not None,
         corrected=CORRECTED.search(lower) is not None,
-        rounded_df=_FRACTIONAL.search(lower) is not None and not _with_decimals(statements),
+        rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),
     )
     rows = tuple(_audited(each, rounding, said) for each in statements)
     return Audit("", source, rows, tuple(said.sentences()))
 
 
-def _with_decimals(statements: Sequence[Statement]) -> bool:
-    """Whether degrees of freedom are printed with decimals where they are not whole."""
-    return any("." in df.text for each in statements for df in each.df)
+def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:
+    """The statistics whose degrees of freedom are rounded: none where any is printed in full."""
+    if not any("." in df.text for each in statements for df in each.df):
+        yield from (kind for kind, told in _FRACTIONAL.items() if told.search(said))
 
 
 def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
     p = None if each.p is None else each.p.under(rounding)
     each = replace(each, value=each.value.under(rounding), p=p)
-    span = span_of(each, rounded_df=said.rounded_df and each.kind in "tF")
+    span = span_of(each, rounded_df=each.kind in said.rounded_df)
     row = Audited(
         id=each.id,
         kind="statistic",

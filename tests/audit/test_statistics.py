@@ -329,6 +329,10 @@ def test_a_summary_without_degrees_of_freedom_is_refused(tmp_path):
         ("t₂₈ = 2.20, p = .36", ("t(28) = 2.20", ".36")),
         ("chi-square(3) = 8.1, p = .04", ("χ²(3) = 8.1", ".04")),
         ("F(1, 1,234) = 4.1, p = .04", ("F(1, 1234) = 4.1", ".04")),
+        ("t(28) = 2.20 with p-value .36", ("t(28) = 2.20", ".36")),
+        ("t(28) = 2.20, p of .36", ("t(28) = 2.20", ".36")),
+        ("t(28) = 2.20; p = .36", ("t(28) = 2.20", ".36")),
+        ("t(28) = 2.20; not significant", ("t(28) = 2.20", "n.s.")),
         ("t(28) = 2.20; r = .31, p = .36", ("t(28) = 2.20", None)),
         ("t(28) = 2.20. The other p = .36", ("t(28) = 2.20", None)),
         ("A differs (t(28) = 2.20), and so on | p = .36", ("t(28) = 2.20", None)),
@@ -337,6 +341,16 @@ def test_a_summary_without_degrees_of_freedom_is_refused(tmp_path):
 def test_a_p_stands_anywhere_in_what_is_said_of_its_statistic(text, read):
     (found,) = in_text(text, "a.txt")
     assert (found.text, found.p and found.p.text) == read
+
+
+def test_p_may_stand_before_each_statistic_of_a_line():
+    found = in_text("p < .001, t(28) = 2.20; p = .036, t(28) = 3.90", "a.txt")
+    assert [each.p and each.p.text for each in found] == ["< .001", ".036"]
+
+
+def test_a_decimal_comma_of_p_is_refused(tmp_path):
+    with pytest.raises(SpecError, match="not plain"):
+        audited(tmp_path, "t(28) = 2.20, p=0,36")
 
 
 @pytest.mark.parametrize("said", ["ns", "p > .05"])
@@ -373,6 +387,8 @@ def test_what_one_statistic_says_is_not_of_another(tmp_path):
     """Neither its tails, nor that its degrees of freedom are rounded."""
     text = "χ²(3) = 8.10, p = .060\nF(2, 57) = 4.1, p = .030\nWelch t(17.8) = 2.31, p = .033"
     assert [row.answer for row in audited(tmp_path, text)] == ["does not", "does not", "holds"]
+    text = "F(2, 57) = 4.10, p = .030. We used Welch tests where variances differed."
+    assert [row.answer for row in audited(tmp_path, text)] == ["does not"]
     text = "t(28) = 2.20, NS\nt(30) = 1.80, one-tailed p = .041"
     assert [row.answer for row in audited(tmp_path, text)] == ["does not", "holds"]
     (row,) = audited(tmp_path, "t(28) = 2.20, two-tailed, p = .018")

@@ -489,6 +489,11 @@ VIRAL = """| Characteristic | Low VL{low} | High VL{high} | P-value |
         ("", "", "3\N{EN DASH}6 mice per group", None),
         ("", "", "3 independent experiments with 6 replicates each", None),
         ("", "", "Total N=60", None),
+        ("", "", "n = 5 vs. 3", None),
+        ("", "", "n = 5/3", None),
+        ("", "", "n = 5, 3", None),
+        ("", "", "n = 10 and 3, respectively", None),
+        ("", "", "mean and SD (n = 5, 95 % CI in the appendix)", 5),
         ("", "", "a fixed set of 10 seeds, but the number of episodes differs", None),
     ],
 )
@@ -550,11 +555,18 @@ def test_deviations_in_a_column_as_spss_heads_it(tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["1 - accuracy", "Accuracy drop (%)", "Accuracy gap", "Negative reward", "Error-free rate"],
+    [
+        "Time to accuracy 90 (s)",
+        "1 - accuracy",
+        "Accuracy drop (%)",
+        "Accuracy gap",
+        "Negative reward",
+        "Error-free rate",
+    ],
 )
 def test_a_word_that_turns_a_metric_says_no_direction(tmp_path, name):
     text = f"| Method | {name} |\n|---|---|\n| A | 93.1 ± 0.3 |\n| B | 93.6 ± 0.3 |\n"
-    text += "| C | 94.6 ± 0.3 |\n"
+    text += "| C | 94.6 ± 0.3 |\n\nAccuracy drop under attack\n"
     rows, _ = audited(tmp_path, text, n=5, plus_minus="sd")
     assert len(rows) == 3  # all pairs
     rows, _ = audited(tmp_path, text, n=5, plus_minus="sd", better="lower")
