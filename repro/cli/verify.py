@@ -282,7 +282,7 @@ def _remarks(document: Document) -> str:
     if verdict.flags:
         name = "fragile" if verdict.conclusion in reason.DECIDED else "flags"
         kinds = ", ".join(dict.fromkeys(flag.kind for flag in verdict.flags))
-        said += f", {name}: {kinds.replace('one seed', f'one {document.claim.unit}')}"
+        said += f", {name}: {badges.name_of_flag(kinds, document.claim.unit)}"
     return said
 
 

@@ -142,7 +142,12 @@ def conclusion(word: str | None, strength: Strength | None = None, unit: str = "
 
 def flag(kind: str, unit: str) -> str:
     """What a flag says, in words; ``unit`` is what a replicate is called."""
-    return fmt.clean(FLAGS.get(kind, kind).replace("one seed", f"one {unit}"))
+    return fmt.clean(name_of_flag(FLAGS.get(kind, kind), unit))
+
+
+def name_of_flag(kind: str, unit: str) -> str:
+    """`one fold left out`, where a replicate is a fold."""
+    return kind.replace("one seed", f"one {unit}")
 
 
 def strength(part: Strength | None, unit: str = "seed") -> str:

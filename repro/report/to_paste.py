@@ -38,7 +38,8 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
         strength = badges.strength(verdict.strength, document.claim.unit)
         said += filter(None, [strength, badges.high_level(document)])
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
-    said += [f"{flag.kind}: {flag.text}" for flag in verdict.flags]
+    for flag in verdict.flags:
+        said.append(f"{badges.name_of_flag(flag.kind, document.claim.unit)}: {flag.text}")
     lines += [f"- {escaped(line)}" for line in (*said, *notes)]
     fence = "``" if "`" in command else "`"
     lines.append(f"- verify it again: {fence}{fmt.unbroken(fmt.clean(command))}{fence}")

@@ -357,11 +357,13 @@ def of_columns(rows: Rows, columns: Columns, lost: Mapping[str, str], step: str)
     """What is said of series, seeds and tasks; ``lost`` are tasks that are left out, and why."""
     if columns.reduce:
         yield last_values(rows.runs, columns.measure) + (f", by '{step}'" if step else "")
+    fold = role_of(columns.seed) == "fold"
     if columns.unit:
-        part = "fold" if role_of(columns.seed) == "fold" else "run"
+        part = "fold" if fold else "run"
         yield f"averaged: the rows of one {part}, by the field '{columns.seed}'"
     else:
-        yield f"seeds by the field '{columns.seed}'" if columns.seed else NUMBERED
+        parts = "folds" if fold else "seeds"
+        yield f"{parts} by the field '{columns.seed}'" if columns.seed else NUMBERED
     if columns.task:
         yield f"tasks by the field '{columns.task}'"
     for why in dict.fromkeys(lost.values()):

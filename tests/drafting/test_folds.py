@@ -239,6 +239,10 @@ def test_a_fold_is_not_called_a_seed() -> None:
     """Neither where they are counted and drawn, nor where each is left out in turn."""
     done = repro("compare", long(), "--better", "higher", "--baseline", "base")
     assert "one seed" not in done.stdout
+    assert "read: folds by the field 'fold'" in done.stdout
+    assert "One seed left out" not in "".join(
+        page_text(page) for page in Path("reports").glob("*/declared/report.html")
+    )
     (page,) = Path("reports").glob("*/declared/report.html")
     said = page_text(page)
     for words in ("10 folds per arm", "20 folds from a table", "Each dot is one fold"):

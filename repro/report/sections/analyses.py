@@ -47,7 +47,8 @@ def robustness(document: Document) -> tuple[Block, ...]:
     """The flags in full, a specification curve an expectation, each seed left out."""
     told: dict[str, list[str]] = {}
     for flag in document.verdict.flags:
-        told.setdefault(flag.kind, []).append(fmt.sentence(flag.text))
+        kind = badges.name_of_flag(flag.kind, document.claim.unit)
+        told.setdefault(kind, []).append(fmt.sentence(flag.text))
     blocks: list[Block] = [
         Paragraph(" ".join(dict.fromkeys(texts)), f"{fmt.upper_first(fmt.plain_name(kind))}:")
         for kind, texts in told.items()
