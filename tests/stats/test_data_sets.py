@@ -240,3 +240,12 @@ def test_the_difference_of_nemenyi_is_that_of_scikit_posthocs() -> None:
         far = abs(one.ranks[i] - one.ranks[j]) / one.critical_difference
         q = far * float(stats.studentized_range.ppf(0.95, 7, np.inf))
         assert float(stats.studentized_range.sf(q, 7, np.inf)) == pytest.approx(p, abs=1e-5)
+
+
+def test_ranks_where_lower_is_better() -> None:
+    """As scipy ranks each data set; of higher values the ranks are turned."""
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(7, 4))
+    expected = stats.rankdata(values, axis=1).mean(axis=0)
+    assert mean_ranks(values, better="lower").ranks == pytest.approx(list(expected))
+    assert mean_ranks(values, better="higher").ranks == pytest.approx(list(5 - expected))

@@ -129,6 +129,8 @@ def test_mcnemar_is_that_of_statsmodels_and_its_interval_agrees(
     expected = mcnemar_of_statsmodels([[same, won], [lost, 0]], exact=True).pvalue
     assert found.p == pytest.approx(min(1.0, expected), rel=1e-10)
     assert found.apart == (won, lost)
+    differences = np.array([x - y for x, y in outcomes])
+    assert found.se == pytest.approx(differences.std() / math.sqrt(len(outcomes)))
     assert found.interval is not None
     assert found.effect == pytest.approx((won - lost) / len(outcomes))
     for alpha in (0.2, 0.05, 0.01):

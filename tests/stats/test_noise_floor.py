@@ -24,6 +24,7 @@ def test_differences_that_luck_explains() -> None:
     floor = NoiseFloor(10, 0.01323)
     assert floor.between_means(3) == pytest.approx(0.030, abs=5e-5)
     assert floor.seeds_to_find(0.010) == 29
+    assert floor.seeds_to_find(1.0) == 2
     for n, enough in ((28, False), (29, True)):
         shift = 0.010 / 0.01323 * np.sqrt(n / 2)
         df = 2 * n - 2
