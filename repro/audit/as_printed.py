@@ -100,7 +100,7 @@ def read_as_printed(
     """
     table, sectioned = _by_data_set(table)
     names, body = _header(table)
-    unread = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
+    others = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
     body = [row for row in body if not _is_of_other_things(row)]
     roles = _roles(table, names, body)
     roles = [
@@ -115,14 +115,22 @@ def read_as_printed(
     rows = list(reader.methods(body))
     if reader.problems:
         raise SpecError(gathered(reader.problems)[:MOST])
+    reader.unread = [*others, *reader.unread]
+    return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
+
+
+def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: str) -> AsPrinted:
+    """The rows that were read, and what notes, header and names say of them."""
+    names = reader.names
     columns = [names[at] for at in reader.at("value")]
     told = [names[at] for at, role in enumerate(reader.roles) if role not in ("value", "unread")]
-    said = " ".join((*table.notes, *told)).lower()
+    said = " ".join((*notes, *told)).lower()
     first = min(reader.at("value"), default=0)  # what stands before is part of the names
     left = [names[at] for at in reader.at("unread") if at > first]
-    unread = [name for name in left if name.lower() not in ("", "test")] + unread
+    unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
-    better, likely = ways(_groups(rows, columns, side), [*table.notes, names[0]])
+    side: Side = "columns" if reader.across else "rows"
+    better, likely = ways(_groups(rows, columns, side), [*notes, names[0]])
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
@@ -130,14 +138,14 @@ def read_as_printed(
         n=n,
         better=better,
         legend=_legend(said, rows),
-        across=side == "columns",
-        sectioned=sectioned,
-        unread=tuple(dict.fromkeys([*unread, *reader.unread])),
-        guessed=tuple(filter(None, [found.sentence, reader.bracketed, differ, _marks(said)])),
+        across=reader.across,
+        sectioned=False,
+        unread=tuple(dict.fromkeys(unread)),
+        guessed=tuple(filter(None, [guessed, reader.bracketed, differ, _marks(said)])),
         way_guessed=likely,
         compared_with=compared_with(
-            columns if side == "columns" else [row.name for row in rows],
-            [*table.notes, *(names[at] for at in reader.at("p"))],
+            columns if reader.across else [row.name for row in rows],
+            [*notes, *(names[at] for at in reader.at("p"))],
         ),
         test=test_told(said),
     )
