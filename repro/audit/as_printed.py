@@ -314,12 +314,8 @@ def _role(name: str, cells: Sequence[Cell]) -> str:
         spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
         if pattern.fullmatch(lower) and not spread:
             return role
-    signed = re.compile(
-        r"[0-9)%] ?(?:±|\+/-) ?[0-9.]"
-    )  # a mistake in a cell is told, not its column left
-    with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers) or any(
-        signed.search(cell.text) for cell in results
-    )
+    with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
+    with_spread = with_spread or any(_SIGNED.search(cell.text) for cell in results)
     return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"
 
 

@@ -36,7 +36,7 @@ _OPENED = re.compile(rf"(?<![\w/.-]){_NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
 _P = re.compile(
     r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
     rf"[pP](?:[-_ ]?(?:value|adj\w*))?(?: of| is| was)? ?"
-    rf"(?:(?P<p>[=<>≤≥≈]? ?(?:{_N}|0?,[0-9]+))|= ?(?P<ns>n\.?s\.?(?!\w)))"
+    rf"(?:(?P<p>[=<>≤≥≈] ?(?:{_N}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
     r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)|(?:[,;(] ?|is |was )(?P<words>not significant)"
 )
 _NEXT_TO = re.compile(r" ?[,(] ?[pP]\b")

@@ -332,6 +332,8 @@ def test_a_summary_without_degrees_of_freedom_is_refused(tmp_path):
         ("t(28) = 2.20 with p-value .36", ("t(28) = 2.20", ".36")),
         ("t(28) = 2.20, p of .36", ("t(28) = 2.20", ".36")),
         ("t(28) = 2.20; p = .36", ("t(28) = 2.20", ".36")),
+        ("t(28) = 2.20 (see p 12)", ("t(28) = 2.20", None)),
+        ("t(28) = 2.20 (p, 3 seeds)", ("t(28) = 2.20", None)),
         ("t(28) = 2.20; not significant", ("t(28) = 2.20", "n.s.")),
         ("t(28) = 2.20; r = .31, p = .36", ("t(28) = 2.20", None)),
         ("t(28) = 2.20. The other p = .36", ("t(28) = 2.20", None)),
