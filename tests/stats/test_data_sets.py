@@ -37,6 +37,42 @@ TREES = np.array(
 )
 """Demsar (2006), table 6: areas under the curve of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf, 14 sets."""
 
+LEARNERS = np.array(
+    [
+        (0.219, 0.202, 0.249, 0.165, 0.261),
+        (0.803, 0.750, 0.813, 0.692, 0.798),
+        (0.859, 0.814, 0.845, 0.542, 0.816),
+        (0.809, 0.774, 0.673, 0.275, 0.785),
+        (0.768, 0.790, 0.727, 0.872, 0.706),
+        (0.759, 0.654, 0.734, 0.703, 0.714),
+        (0.693, 0.611, 0.572, 0.689, 0.572),
+        (0.544, 0.531, 0.558, 0.439, 0.541),
+        (0.945, 0.954, 0.978, 0.541, 0.858),
+        (0.725, 0.705, 0.739, 0.625, 0.717),
+        (0.674, 0.736, 0.721, 0.356, 0.704),
+        (0.801, 0.357, 0.520, 0.309, 0.520),
+        (0.785, 0.770, 0.841, 0.659, 0.759),
+        (0.710, 0.402, 0.728, 0.120, 0.674),
+        (0.691, 0.827, 0.667, 0.527, 0.638),
+        (0.743, 0.739, 0.830, 0.549, 0.746),
+        (0.990, 0.482, 0.941, 0.857, 0.990),
+        (0.867, 0.098, 0.915, 0.986, 0.784),
+        (0.821, 0.872, 0.815, 0.885, 0.778),
+        (0.893, 0.824, 0.902, 0.739, 0.885),
+        (0.799, 0.655, 0.925, 0.517, 0.755),
+        (0.845, 0.731, 0.693, 0.653, 0.704),
+        (0.741, 0.701, 0.591, 0.663, 0.619),
+        (0.799, 0.994, 0.603, 0.269, 0.621),
+        (0.949, 0.955, 0.989, 0.770, 0.954),
+        (0.555, 0.505, 0.569, 0.312, 0.556),
+        (0.928, 0.928, 0.945, 0.419, 0.897),
+        (0.915, 0.857, 0.860, 0.700, 0.777),
+        (0.855, 0.796, 0.857, 0.607, 0.809),
+        (0.906, 0.359, 0.895, 0.641, 0.918),
+    ]
+)
+"""Garcia and Herrera (2008), JMLR 9: C4.5, nearest neighbour, naive Bayes, kernel, CN2; 30 sets."""
+
 C45, C45_M = (tuple(TREES[:, place].tolist()) for place in (0, 1))
 
 SIDES: tuple[Literal["greater", "less"], ...] = ("greater", "less")
@@ -230,6 +266,32 @@ def test_autoranks_worked_example() -> None:
     assert one.p == pytest.approx(2.3412212612346733e-28, rel=1e-9)
     assert one.ranks == pytest.approx((5.40, 4.71, 3.95, 2.47, 2.29, 2.18))
     assert one.critical_difference == pytest.approx(1.0662484349869374, abs=2e-5)
+
+
+def test_scmamps_worked_example() -> None:
+    """Its vignette on the table of Garcia and Herrera (2008): Friedman 39.647, F 14.309, their p.
+
+    It counts no ties, of which there are four here; with them both are a little larger, as in
+    ``scipy``. At its p of `friedmanPost` the normal of two mean ranks is that of Nemenyi's test.
+    """
+    one, n, k = mean_ranks(LEARNERS, better="higher"), 30, 5
+    assert np.abs(np.subtract.outer(one.ranks, one.ranks))[0] == pytest.approx(
+        (0, 1.15, 0.1, 2.233333, 1.016667), abs=1e-6
+    )
+    plain = 12 * n / (k * (k + 1)) * (sum(r**2 for r in one.ranks) - k * (k + 1) ** 2 / 4)
+    f = (n - 1) * plain / (n * (k - 1) - plain)
+    assert (plain, f) == pytest.approx((39.647, 14.309), abs=5e-4)
+    assert float(stats.chi2.sf(plain, k - 1)) == pytest.approx(5.121e-08, rel=1e-4)
+    assert float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))) == pytest.approx(1.593e-09, rel=3e-4)
+    ties = sum(
+        count**3 - count for row in LEARNERS for count in np.unique(row, return_counts=True)[1]
+    )
+    assert one.chi_squared == pytest.approx(plain / (1 - ties / (n * k * (k**2 - 1))))
+    assert one.p == pytest.approx(float(stats.friedmanchisquare(*LEARNERS.T).pvalue))
+    error = one.critical_difference / float(stats.studentized_range.ppf(0.95, k, np.inf))
+    for other, p in {1: 0.004848763, 3: 4.486991e-08, 4: 0.012763008}.items():
+        far = (one.ranks[other] - one.ranks[0]) / error / math.sqrt(2)
+        assert 2 * float(stats.norm.sf(far)) == pytest.approx(p, rel=1e-6)
 
 
 def test_the_difference_of_nemenyi_is_that_of_scikit_posthocs() -> None:
