@@ -298,8 +298,10 @@ def _say(compared: ComparedResults, reports: Path, *, err: bool) -> int:
     tell_verdicts(verified, reports, err=err)
     for note in compared.notes:
         say(note, err=err)
-    for file in compared.claims:
-        say(f"the claim, to be declared before the next results: {file}", err=err)
+    if compared.claims:
+        first, *others = compared.claims
+        one, rest = ("claims", f" and {len(others)} more") if others else ("claim", "")
+        say(f"the {one}, to be declared before the next results: {first}{rest}", err=err)
     return end_with(verified, err=err)
 
 

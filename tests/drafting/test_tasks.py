@@ -264,6 +264,7 @@ def test_without_a_baseline_all_pairs_of_methods_are_compared() -> None:
     Path("results.csv").write_text("\n".join(("dataset,knn,svm,lda", *rows)))
     done = compared("results.csv")
     assert "all 3 pairs, for no arm is named a baseline (else: --baseline)" in done.stdout
+    assert "before the next results: svm_vs_knn.claim.yaml and 2 more" in done.stdout
     columns = {"knn": 0, "svm": 1, "lda": 2}
     table = [[float(x) for x in row.split(",")[1:]] for row in rows]
     for name in ("svm_vs_knn", "lda_vs_knn", "lda_vs_svm"):
