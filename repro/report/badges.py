@@ -88,6 +88,9 @@ AGREEMENTS = {
 _RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
 
 
+MEASURED_AT = 0.05
+"""The level of the measured error rates."""
+
 LOOKS = {"one": "", "planned": " over all planned looks", "every": " at every look"}
 
 
@@ -168,14 +171,25 @@ def error_rate(document: Document) -> str:
     rates = [float(found[1]) for found in map(_RATE.search, texts) if found]
     said = strength(document.verdict.strength, document.claim.unit)
     if document.verdict.conclusion and rates:
-        said = f"error rate {max(rates):g}% as measured in designs like this"
+        said = _as_measured(document, max(rates))
     return "; ".join(filter(None, (said, high_level(document))))
+
+
+def _as_measured(document: Document, rate: float) -> str:
+    """The rate, which was measured at 5%; of another declared level it says that it is lost."""
+    part = document.verdict.strength
+    declared = max((result.alpha for result in decisive(document)), default=MEASURED_AT)
+    if declared == MEASURED_AT or part is None or part.one_sided_level is None:
+        return f"error rate {rate:g}% as measured in designs like this"
+    level = fmt.percent(part.one_sided_level)
+    return f"error rate above {level}: designs like this have {rate:g}% at a level of 5%"
 
 
 def high_level(document: Document) -> str:
     """That the level which was declared is above the usual 5%; else empty."""
     level = max((result.alpha for result in decisive(document)), default=0.0)
-    return f"the declared level is {fmt.percent(level)}, above the usual 5%" if level > 0.05 else ""
+    high = level > MEASURED_AT
+    return f"the declared level is {fmt.percent(level)}, above the usual 5%" if high else ""
 
 
 def with_strength(word: str, part: Strength | None, unit: str = "seed") -> str:

@@ -16,8 +16,11 @@ from repro.schema.numbers import number_of
 from repro.schema.rows import QuoteError, lenient_rows
 
 KEPT = frozenset({"keep", "kept", "accept", "accepted", "improved", "merged", "best"})
-KNOWN = KEPT | LOOP_WORDS | {"reject", "rejected", "tentative", "repair", "skip"}
+KNOWN = KEPT | LOOP_WORDS | {"reject", "rejected", "skip"}
 """The words that are read; all but those of KEPT say that an experiment was not kept."""
+
+BASELINES = frozenset({"baseline", "base", "initial", "start", "reference"})
+"""Words that keep the first row: the experiments are compared with it."""
 
 NAMES = ("commit", "git_commit", "id", "run_id", "experiment", "exp", "name", "iteration")
 """Columns by which a reader finds an experiment, the surest first."""
@@ -47,6 +50,8 @@ def read_loop(path: Path, measure: str) -> tuple[list[Experiment], list[str]]:
         if len(row) != len(head):
             mistake = f"row {line} has {len(row)} cells, and the header {len(head)}"
             raise refused(path, mistake, "as many in every row", "correct it")
+    if rows[0][1][status].casefold() in BASELINES:
+        rows[0][1][status] = "keep"
     words = list(dict.fromkeys(row[status] for _, row in rows))
     unknown = [word for word in words if word.casefold() not in KNOWN and state_of(word) is None]
     said = []

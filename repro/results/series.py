@@ -215,10 +215,9 @@ def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
                 raise ValueError(f"line {line} is the header again: two tables in one")
             continue
         if any(cell.strip() for cell in cells[len(header) :]):
-            raise ValueError(
-                f"line {line} has {len(cells)} cells, and the header {len(header)}; "
-                "a number with a comma in it must be in quotes, or written with a point"
-            )
+            mistake = f"line {line} has {len(cells)} cells, and the header {len(header)}"
+            more = "; a number with a comma in it must be in quotes, or written with a point"
+            raise ValueError(mistake + more * (separator == ","))
         if cells[0].startswith("#"):
             hashed.append(line)
         pairs = zip(names, cells, strict=False)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from repro.audit.printed_words import way
 from repro.consent import Consent, Module, require_code
 from repro.drafting.claim_text import Better, MeanLimit
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
@@ -25,7 +26,7 @@ from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
 from repro.results.folds import refuse_folds
-from repro.results.forms import refused
+from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
 from repro.results.readings import number_in
@@ -55,8 +56,9 @@ class PrintedReference:
 
 _PRINTED = re.compile(
     r"([-+]?(?:\d+\.?\d*|\.\d+))(?: ?(?:±|\+/-|\+-|\() ?(\d+\.?\d*|\.\d+)\)?)?"
-    r"(?:[ ,;]*\(?n ?= ?(\d{1,6})\)?)?"
+    r"(?:[ ,;]*\(?(?:n ?=? ?(\d{1,6})|(\d{1,6}) (?:runs|seeds))\)?)?"
 )
+PRINTED_FORM = "what is printed of them: '5.02 ± 0.11, n=5'"
 
 
 def reference_of(text: str) -> Path | PrintedReference:
@@ -64,11 +66,12 @@ def reference_of(text: str) -> Path | PrintedReference:
     found = _PRINTED.fullmatch(text.strip())
     if found is None or Path(text).exists():
         return Path(text)
-    mean, sd, n = found.groups()
+    mean, sd, *sizes = found.groups()
+    n = next(filter(None, sizes), None)
     if not (sd and n):
         raise ClaimError(
             f"--within {text}: without sd and number of runs no scatter is known\n"
-            "  expected: runs of a reference, or what is printed of them: '5.02 ± 0.11, n=5'\n"
+            f"  expected: runs of a reference, or {PRINTED_FORM}\n"
             "  to do: add sd and n, or hold the mean of your runs against it: --at-most, --at-least"
         )
     return PrintedReference(mean, sd, int(n))
@@ -138,9 +141,12 @@ def level_of(
     return None
 
 
-def better_of(better: Better | None, level: MeanLimit | None) -> Better:
-    """Which numbers are better: without a word, those on the right side of the limit."""
-    return better or ("lower" if level is not None and level.side == "at_most" else "higher")
+def better_of(comparison: CompareOptions, measure: str) -> Better:
+    """Which numbers are better: without a word, by the side of the limit, or by their name."""
+    level = comparison.level
+    if comparison.better or level is None:
+        return comparison.better or way(measure) or "higher"
+    return "lower" if level.side == "at_most" else "higher"
 
 
 def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
@@ -242,11 +248,16 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     )
     place = Path(os.path.relpath(comparison.out))
     apart = comparison.against or comparison.within
-    baseline = [*results.runs][1] if apart else comparison.baseline
+    baseline = comparison.baseline
+    if apart:
+        baseline = str(apart) if str(apart) in results.runs else [*results.runs][1]
+    better = better_of(comparison, results.measure)
+    if comparison.within and comparison.better is None:
+        results.said.append(f"{better} is better in tables (else: --better); both sides are tested")
     return results, drafts_of(
         results,
         DraftOptions(
-            better_of(comparison.better, comparison.level),
+            better,
             comparison.by,
             comparison.why or WHY,
             baseline,
@@ -276,6 +287,8 @@ def _read(comparison: CompareOptions) -> FoundResults:
         mistake = f"{second}: a number, and no results to compare with"
         advice = f"to hold the mean against it: --at-most {second} or --at-least {second}"
         raise ClaimError(f"{mistake}\n  expected: a file or folder of runs\n  to do: {advice}")
+    if not second.exists():
+        return _with_arm(comparison, str(second))
     results, other = (_one(comparison, each) for each in (comparison.results, second))
     for each in (results, other):
         _refuse_arms(each)
@@ -294,6 +307,24 @@ def _read(comparison: CompareOptions) -> FoundResults:
     }
     both = {name: runs, base: others}
     return FoundResults(results.path, both, results.measure, said=said, doubts=doubts)
+
+
+def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
+    """The results of several arms, one of which is what the others are held against."""
+    arms: list[str] = []
+    try:
+        results = read_results(comparison.results, comparison.out, comparison.hints)
+        arms = [*results.runs]
+    except (ClaimError, DataError):
+        results = None
+    if results is not None and name in arms:
+        return results
+    printed = f", or {PRINTED_FORM}" if comparison.within else ""
+    more = f"; arms are {named(arms)}" if arms else ""
+    if not (arms or comparison.hints.arm):
+        more = f"; for an arm of {comparison.results}, name their field: --arm FIELD"
+    mistake = f"no file, no folder and no arm of {comparison.results} is called so"
+    raise refused(Path(name), mistake, f"runs, one of the arms{printed}", f"check the name{more}")
 
 
 def _with_printed(results: FoundResults, printed: PrintedReference) -> FoundResults:

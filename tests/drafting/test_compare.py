@@ -467,7 +467,8 @@ def test_another_number_is_another_question() -> None:
 
 
 @pytest.mark.parametrize(
-    "printed", ["5.02 ± 0.11, n=5", "5.02+-0.11 (n = 5)", "5.02 (0.11), n = 5"]
+    "printed",
+    ["5.02 ± 0.11, n=5", "5.02+-0.11 (n = 5)", "5.02 (0.11), n = 5", "5.02 ± 0.11 (5 seeds)"],
 )
 def test_runs_are_held_against_a_printed_mean(printed: str) -> None:
     """By the prediction interval of a mean of three (t with 4 degrees of freedom)."""
@@ -488,6 +489,36 @@ def test_a_printed_mean_without_scatter_is_refused_and_the_advice_works() -> Non
         done = repro("compare", "mine.csv", "--within", printed)
         assert (done.returncode, "no scatter is known" in done.stderr) == (2, True)
     assert repro("compare", "mine.csv", "--at-most", "5.02").returncode == 1
+
+
+def test_a_run_is_held_against_another_arm_of_its_table() -> None:
+    """By t of the ten with √(1 + 1/10); error is lower the better, by its name."""
+    old = [4.9, 5.0, 5.1, 5.0, 5.05, 4.95, 5.02, 4.98, 5.0, 5.0]
+    rows = [*(f"old,{seed},{value}" for seed, value in enumerate(old)), "new,100,5.2"]
+    Path("both.csv").write_text("\n".join(("arm,seed,error", *rows)))
+    done = repro("compare", "both.csv", "--within", "old")
+    assert (done.returncode, "name their field: --arm FIELD" in done.stderr) == (2, True)
+    done = repro("compare", "both.csv", "--within", "old", "--arm", "arm")
+    assert "lower is better in tables (else: --better)" in done.stdout, done.stderr
+    (found,) = read_document(Path("reports/new_vs_old/declared/report.json")).results
+    t = (5.2 - statistics.mean(old)) / (statistics.stdev(old) * (1 + 1 / 10) ** 0.5)
+    assert found.p_against == pytest.approx(2 * float(stats.t(9).sf(t)))
+    done = repro("compare", "both.csv", "--within", "older", "--arm", "arm")
+    assert (done.returncode, "arms are old, new" in done.stderr) == (2, True)
+    done = repro("compare", "both.csv", "--within", "5,02 ± 0,11")
+    assert (done.returncode, "'5.02 ± 0.11, n=5'" in done.stderr) == (2, True)
+
+
+def test_a_rate_measured_at_another_level_is_not_quoted_as_that_of_the_claim() -> None:
+    """Three against five with 1:10 spreads err in 5.6 % at a level of 5 %: not at one of 1 %."""
+    finals = {"mid": (3.270, 3.272, 3.274), "edge": (3.2795, 3.2796, 3.2793, 3.2799, 3.2801)}
+    for name, values in finals.items():
+        rows = [f"{seed},{value}" for seed, value in enumerate(values)]
+        Path(f"{name}.csv").write_text("\n".join(("seed,loss", *rows)))
+    asked = ("compare", "mid.csv", "--against", "edge.csv", "--better", "lower", "--by", "0.005")
+    assert "error rate 5.6 % as measured in designs like this" in repro(*asked).stdout
+    said = repro(*asked, "--alpha", "0.01", "--out", "strict").stdout
+    assert "error rate above 1 %: designs like this have 5.6 % at a level of 5 %" in said
 
 
 def test_a_number_to_compare_with_is_told_its_options() -> None:
