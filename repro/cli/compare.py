@@ -189,6 +189,14 @@ Find = Annotated[
 ]
 
 
+TestToTrain = Annotated[
+    float | None,
+    typer.Option(
+        min=1e-6, max=100, help="Of folds or splits: the size of a test set over its training set."
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """What is said of the fields of results, where it is not to be guessed."""
@@ -202,6 +210,7 @@ class Fields:
     items: Items = ""
     clusters: Clusters = ""
     step: Step = None
+    test_to_train: TestToTrain = None
     reader: ReaderName = ""
 
     def hints(self) -> Hints:
@@ -210,7 +219,7 @@ class Fields:
 
         return Hints(
             self.arm, self.seed, self.measure, self.task, self.task_field, self.unit, self.reader,
-            items=self.items, clusters=self.clusters,
+            items=self.items, clusters=self.clusters, test_to_train=self.test_to_train,
         )  # fmt: skip
 
 

@@ -39,7 +39,8 @@ class Draft:
     and bad on this side. ``every_pair``: its family is of all pairs, and not of one baseline.
     ``tasks`` are those over which the arms are compared, with at least ``seeds["min"]`` runs each;
     ``arms`` may then hold others, which are ranked with them. ``folds``: seeds are the folds of one
-    data set, of which there are so many.
+    data set, of which there are so many; ``test_to_train`` is their share, where it is not theirs
+    by cross-validation.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Draft:
     within: Literal["", "both", "higher", "lower"] = ""
     items: TestOfItems = ""
     folds: int = 0
+    test_to_train: float | None = None
 
 
 MARGIN = (
@@ -182,9 +184,12 @@ def _over_single_values(draft: Draft) -> list[str]:
 
 
 def _difference(draft: Draft) -> list[str]:
-    share = 1 / (draft.folds - 1) if draft.folds else None
-    why = f"1 / (k - 1) for {draft.folds} folds: the size of a test set over its training set"
-    folds = [] if share is None else [f"    folds: {{test_to_train: {share!r}}}  # {why}"]
+    folds: list[str] = []
+    if draft.folds:
+        share = draft.test_to_train or 1 / (draft.folds - 1)
+        by = "" if draft.test_to_train else f"1 / (k - 1) for {draft.folds} folds: "
+        why = f"{by}the size of a test set over its training set"
+        folds = [f"    folds: {{test_to_train: {share!r}}}  # {why}"]
     if draft.either_way:
         direction = "    direction: different  # neither is the baseline"
         return ["    kind: difference", direction, *folds]

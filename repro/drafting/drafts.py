@@ -70,6 +70,7 @@ class DraftOptions:
     paired: bool = False
     one_sided: bool = False
     within: Literal["", "both", "higher", "lower"] = ""
+    test_to_train: float | None = None
 
 
 COPY = "_as_compared.csv"
@@ -195,6 +196,7 @@ def _draft(
         within=asked.within,
         items=_test_of_items(results, pair),
         folds=results.folds,
+        test_to_train=asked.test_to_train,
     )
 
 
@@ -236,6 +238,9 @@ def _with_enough(results: FoundResults) -> FoundResults:
 def _comparable(results: FoundResults, asked: DraftOptions) -> None:
     """At least two arms, or one with a level, and no seed twice in one."""
     path, arms = results.path, list(results.runs)
+    if asked.test_to_train is not None and not results.folds:
+        mistake = "--test-to-train is of the folds or splits of one data set, and there are none"
+        raise refused(path, mistake, "a column `fold` or `split`", "leave it out")
     if asked.level is not None and results.tasks:
         advice = _one_task(results) or "leave out the limit: over tasks one arm is held to another"
         raise refused(path, "the runs are of several tasks", "runs of one task", advice)

@@ -180,7 +180,7 @@ def _as_measured(document: Document, rate: float) -> str:
     part = document.verdict.strength
     declared = max((result.alpha for result in decisive(document)), default=MEASURED_AT)
     if declared == MEASURED_AT or part is None or part.one_sided_level is None:
-        return f"error rate {rate:g}% as measured in designs like this"
+        return f"error rate {rate:g}% instead of 5% as measured in designs like this"
     level = fmt.percent(part.one_sided_level)
     return f"error rate above {level}: designs like this have {rate:g}% at a level of 5%"
 

@@ -8,25 +8,35 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from repro.errors import ClaimError
 from repro.results.forms import Form, FoundRun, ResultsThere, Way, named, refused, unfit
 from repro.results.json_runs import read_json, runs_in_json, several_inside
-from repro.results.log_runs import LOGS, is_table, names_in_log, run_in_log, runs_in_log
+from repro.results.log_runs import (
+    LOGS,
+    is_table,
+    names_in_log,
+    run_in_log,
+    runs_in_log,
+    text_of,
+)
 from repro.results.path_names import (
     alike,
     by_template,
     common,
+    counts_runs,
     forms_named,
-    import_keys,
     labels_of,
     of_one_training,
     telling,
 )
 from repro.results.paths import matching
-from repro.results.series import FORMS, in_lines
+from repro.results.roles import role_of
+from repro.results.series import FORMS, Record, in_lines, records_in
 from repro.schema.cells import float_of
 
 if TYPE_CHECKING:
@@ -179,11 +189,34 @@ def _of_files(there: ResultsThere, results: Sequence[Path]) -> tuple[Form, ...]:
     names = of_one_training(there.path, telling([*files]))
     if several := _of_several_inside(files, names):
         return several
-    found = by_template(names, "file per run", file=True) or forms_named(
-        "a file per arm, a run per row",
-        {each: {**import_keys(each), "each": "row"} for each in alike(sorted(names))},
-    )
+    found = by_template(names, "file per run", file=True)
+    if not found or _seeds_inside(files, found):
+        arms = {name: {"path": name, "each": "row"} for name in sorted(names)}
+        found = forms_named("a file per arm, a run per row", arms)
     return _by_settings(found, names, there.root) or found
+
+
+def _seeds_inside(files: Mapping[str, Path], forms: Sequence[Form]) -> bool:
+    """Whether each file is a table of one arm with a column of several seeds.
+
+    Then the number in its name, as in `td3.csv`, counts no runs, unless a word there says so.
+    """
+    if any(counts_runs(str(form.importer["path"])) for form in forms):
+        return False
+    return all(
+        FORMS.get(file.suffix.lower()) == "csv" and _has_seeds(file) for file in files.values()
+    )
+
+
+def _has_seeds(file: Path) -> bool:
+    """Whether a table has a column of several seeds, and none of several arms."""
+    records: list[Record] = []
+    with suppress(ValueError, ClaimError):
+        records = records_in(text_of(file), "csv")
+    names = dict.fromkeys(key for record in records for key in record)
+    columns = {key: {str(record.get(key, "")) for record in records} for key in names}
+    roles = {role_of(key) for key, cells in columns.items() if len(cells) > 1}
+    return "seed" in roles and "arm" not in roles
 
 
 def _of_several_inside(files: Mapping[str, Path], names: Sequence[str]) -> tuple[Form, ...]:

@@ -18,6 +18,9 @@ from repro.results.run_fields import Hints, number_like
 from repro.results.steps import step_field
 from repro.schema.numbers import number_of
 
+MOST_FOLDS = 10
+"""Of a cross-validation whose field says no more than `split`."""
+
 REPEATS = ("repeat", "repetition", "rep")
 """Fields that count how often a cross-validation was repeated."""
 
@@ -140,24 +143,36 @@ def folds_of(before: Rows, rows: Rows) -> int:
     return len({seed_number(run.fields.get(rows.seed)) for run in before.runs})
 
 
-def of_folds(before: Rows, rows: Rows, folds: int, *, unit: bool) -> Iterator[str]:
-    """What is said of folds, and of what is assumed of them; ``before`` are the rows as found."""
+def of_folds(before: Rows, rows: Rows, folds: int, hints: Hints) -> Iterator[str]:
+    """What is said of folds, and of what is assumed of them; ``before`` are the rows as found.
+
+    ClaimError for so many splits that they are hardly those of a cross-validation.
+    """
     if not folds:
         return
+    if hints.test_to_train is None and plain(rows.seed) == "split" and folds > MOST_FOLDS:
+        mistake = f"'{rows.seed}' has {folds} values: folds of one cross-validation, or splits "
+        mistake += "drawn one by one, whose test sets overlap"
+        expected = "the size of a test set over that of its training set"
+        advice = "--test-to-train 0.25 for splits of 80 % and 20 %, "
+        advice += f"--test-to-train {1 / (folds - 1):.3g} for {folds} folds"
+        raise refused(rows.path, mistake, expected, advice)
     every = len({str(run.fields.get(rows.seed)) for run in rows.runs})
     times = f", {every // folds} times" if every > folds else ""
     pairs = f"{number_of(folds, 'fold')} of one data set{times}, by '{rows.seed}': pairs, compared "
     yield f"{pairs}by the corrected resampled t-test, for they share training data"
-    if unit and role_of(before.seed) == "seed":
+    if hints.unit and role_of(before.seed) == "seed":
         yield (
             f"the rows of each fold are averaged over '{before.seed}', for its values share the "
             f"test set; --unit {before.seed} averages the folds of each {before.seed} instead"
         )
     elif role_of(before.seed) == "seed" and plain(before.seed) not in REPEATS:
         yield f"'{before.seed}' does not count runs: each fold has one row"
+    if hints.test_to_train is not None:
+        return
     assumed = f"assumed: {folds}-fold cross-validation, so that a test set is "
     assumed += f"1/{max(folds - 1, 1)} of its training set; of splits that were drawn otherwise, "
-    yield f"{assumed}correct `test_to_train` in the claim"
+    yield f"{assumed}give --test-to-train"
 
 
 def refuse_folds(path: Path, folds: int) -> None:

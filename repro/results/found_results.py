@@ -434,7 +434,7 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     results.apart = cross_validated(found, {*told, measure})
     lines = (
         *of_columns(rows, columns, lost, step),
-        *of_folds(found, rows, folds, unit=bool(hints.unit)),
+        *of_folds(found, rows, folds, hints),
     )
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)

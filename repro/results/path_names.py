@@ -366,6 +366,14 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
     return "" if known or len(last) > 1 or not ends else word
 
 
+def counts_runs(template: str) -> bool:
+    """Whether the number in a path is said to be that of a run: `seed_3`, `run 2`, `v1`."""
+    word = _WORDS_BEFORE.search(template)
+    last = re.split(r"[ _-]", word[1])[-1] if word else ""
+    said = last.casefold() in RUNS or role_of(last) in ("seed", "fold")
+    return said or "{run}" not in template
+
+
 def numbered(run: FoundRun, number: str) -> FoundRun:
     """The run whose path has the number of something else: of a fold, a task, a layer."""
     if "run" not in run.fields:

@@ -5,6 +5,7 @@ Everything that is guessed is said, and an option says it instead.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +46,8 @@ class Hints:
     one value of the field ``unit`` are of one run, and averaged. ``reader`` is what an import calls
     the only reader that is asked. ``alone``: results in which nothing tells arms apart are one arm.
     ``items`` is the field of the item that a row is about, ``clusters`` that of its group.
-    ``step`` is the one that counts in a table whose rows are of steps.
+    ``step`` is the one that counts in a table whose rows are of steps. ``test_to_train``: the size
+    of the test set of a fold or split over that of its training set.
     """
 
     arm: str = ""
@@ -59,6 +61,7 @@ class Hints:
     items: str = ""
     clusters: str = ""
     step: int | None = None
+    test_to_train: float | None = None
 
     @property
     def fields(self) -> frozenset[str]:
@@ -215,6 +218,13 @@ def number_like(runs: Sequence[FoundRun], key: str) -> bool:
 # tasks
 
 
+_SUMMARY = re.compile(
+    r"(?i)(?:(?:macro|micro|overall|grand|geom?(?:etric)?|arith(?:metic)?)[ ._-]*)?"
+    r"(?:avg|average|mean|median|overall|total)\b\.?(?:[ ._-]*(?:rank(?:ing)?|acc\w*|score|error))?"
+    r"|(?:friedman )?rank(?:s|ing)?|#? ?(?:of )?wins?|w(?:ins?)?/[tdl]\w*/[ltd]\w*"
+)
+"""What is called so below data sets is no data set."""
+
 SUBTASKS = "group_subtasks."
 """What lm-eval says of a group: its number is made of those of its tasks."""
 
@@ -279,7 +289,9 @@ def tasks_left_out(runs: Sequence[FoundRun], task: str, measure: str) -> dict[st
     there = {task_of(run, task): run for run in runs}
     lost = {name: f"without '{measure}'" for name in there if name not in having}
     groups = (name for name, run in there.items() if run.fields.get(f"{SUBTASKS}{name}"))
-    return lost | {name: "groups of other tasks" for name in groups if name not in lost}
+    lost |= {name: "groups of other tasks" for name in groups if name not in lost}
+    sums = {name: "summaries of the others" for name in there if _SUMMARY.fullmatch(name)}
+    return sums | lost if len(having - {*lost, *sums}) > 1 else lost
 
 
 def task_of(run: FoundRun, task: str) -> str:

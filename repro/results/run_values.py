@@ -24,6 +24,24 @@ from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of
 
 TESTS = ("test", "eval", "valid", "val", "dev")
+_COSTS = frozenset(
+    {
+        "time",
+        "times",
+        "seconds",
+        "secs",
+        "sec",
+        "s",
+        "ms",
+        "duration",
+        "runtime",
+        "hours",
+        "minutes",
+    }
+    | {"memory", "mem", "mb", "gb", "size", "samples", "count", "n", "num", "steps", "params"}
+)
+"""Words of numbers that say what a test took, and not what it came to: `test_time`."""
+
 """Of several numbers, the one whose name has the first of these words is the one meant."""
 
 _ERROR_OF = re.compile(r"(?i)(?<![a-z])(stderr|std_?err)(?![a-z])")
@@ -132,13 +150,17 @@ def measure_of(
     if len(names) == 1:
         return names[0], f"the number '{names[0]}'"
     for word in TESTS:
-        having = [name for name in names if word in re.split(r"[^a-z0-9]+", name.casefold())]
+        having = [name for name in names if word in _words(name) and not _COSTS & {*_words(name)}]
         if len(having) == 1:
             others = len(names) - 1
             return having[0], f"the number '{having[0]}' ({others} more: --measure)"
     mistake = f"several numbers may be meant: {', '.join(names[:20])}"
     first = next((name for name in names if role_of(name) == "measure"), names[0])
     raise refused(path, mistake, "one", f"name it, as in --measure {first}")
+
+
+def _words(name: str) -> list[str]:
+    return re.split(r"[^a-z0-9]+", name.casefold())
 
 
 def refuse_odd(path: Path, runs: Sequence[FoundRun], name: str) -> None:

@@ -270,6 +270,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
             paired=comparison.paired,
             one_sided=comparison.against is not None,
             within=_bad_side(comparison),
+            test_to_train=comparison.hints.test_to_train,
         ),
     )
 

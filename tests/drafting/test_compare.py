@@ -516,7 +516,9 @@ def test_a_rate_measured_at_another_level_is_not_quoted_as_that_of_the_claim() -
         rows = [f"{seed},{value}" for seed, value in enumerate(values)]
         Path(f"{name}.csv").write_text("\n".join(("seed,loss", *rows)))
     asked = ("compare", "mid.csv", "--against", "edge.csv", "--better", "lower", "--by", "0.005")
-    assert "error rate 5.6 % as measured in designs like this" in repro(*asked).stdout
+    assert (
+        "error rate 5.6 % instead of 5 % as measured in designs like this" in repro(*asked).stdout
+    )
     said = repro(*asked, "--alpha", "0.01", "--out", "strict").stdout
     assert "error rate above 1 %: designs like this have 5.6 % at a level of 5 %" in said
 

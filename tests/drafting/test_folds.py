@@ -249,3 +249,27 @@ def test_a_fold_is_not_called_a_seed() -> None:
         assert words in said
     assert "Each fold left out in turn" in said
     assert "Seeds" not in said
+
+
+def test_splits_that_may_be_drawn_one_by_one_need_the_size_of_their_test_sets() -> None:
+    """Twenty splits of 80 to 20 %: a quarter, where twenty folds would be a nineteenth."""
+    draw = random.Random(4)
+    gains = [draw.gauss(0.01, 0.02) for _ in range(20)]
+    rows = [f"{n},base,0.7\n{n},ours,{0.7 + gain:.6f}" for n, gain in enumerate(gains)]
+    Path("splits.csv").write_text("\n".join(("split,method,auc", *rows)))
+    asked = ("compare", "splits.csv", "--better", "higher")
+    done = repro(*asked)
+    assert (done.returncode, "--test-to-train 0.0526 for 20 folds" in done.stderr) == (2, True)
+    mean = sum(gains) / 20
+    variance = sum((gain - mean) ** 2 for gain in gains) / 19
+    for share in (0.25, 0.0526):
+        done = repro(*asked, "--test-to-train", str(share), "--out", str(share))
+        assert "assumed" not in done.stdout, done.stderr
+        (report,) = Path("reports").glob(f"*{str(share).replace('.', '_')}/declared/report.json")
+        t = mean / math.sqrt(variance * (1 / 20 + share))
+        assert read_document(report).results[0].p == pytest.approx(2 * stats.t.sf(abs(t), 19), 1e-3)
+    Path("runs.csv").write_text(
+        "seed,method,auc\n" + "\n".join(f"{n},a,{n}\n{n},b,1" for n in range(4))
+    )
+    done = repro("compare", "runs.csv", "--better", "higher", "--test-to-train", "0.25")
+    assert (done.returncode, "there are none" in done.stderr) == (2, True)

@@ -225,3 +225,31 @@ def test_the_folder_of_a_run_ends_with_its_number_where_files_are_of_episodes() 
     assert "task" not in done.stderr
     done = repro(*args, "--unit", "run")
     assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("folder", ["results", "exp2"])
+@pytest.mark.parametrize(
+    "names", [("sac", "td3"), ("resnet18", "resnet50"), ("sac", "tdmpc", "tdmpc2")]
+)
+def test_a_number_in_the_name_of_an_arm_with_seeds_inside_counts_no_runs(
+    folder: str, names: tuple[str, ...]
+) -> None:
+    """A table of three seeds per arm: `tdmpc` and `tdmpc2` are two, whichever seeds they have."""
+    Path(folder).mkdir()
+    for place, name in enumerate(names):
+        rows = [f"{seed + 3 * place},{place + seed / 10}" for seed in range(3)]
+        Path(folder, f"{name}.csv").write_text("\n".join(("seed,reward", *rows)))
+    done = repro("compare", folder, "--better", "higher", "--baseline", names[0])
+    seeds = ", ".join(f"{name} 3" for name in names)
+    assert f"read: n, the seeds per arm: {seeds}" in done.stdout, done.stderr
+
+
+def test_a_table_per_arm_and_task_is_read_where_their_names_have_numbers() -> None:
+    for place, arm in enumerate(("sac", "tdmpc", "tdmpc2")):
+        Path("results", arm).mkdir(parents=True)
+        for task in ("dog-run", "walker-2", "h1-crawl"):
+            rows = [f"{seed},{place + seed / 10}" for seed in range(3)]
+            Path("results", arm, f"{task}.csv").write_text("\n".join(("seed,reward", *rows)))
+    fields = ("--arm", "path1", "--task-field", "path2")
+    done = repro("compare", "results", "--better", "higher", "--baseline", "sac", *fields)
+    assert "seeds per arm and task: sac 3, tdmpc 3, tdmpc2 3" in done.stdout, done.stderr

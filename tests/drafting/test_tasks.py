@@ -277,3 +277,33 @@ def test_without_a_baseline_all_pairs_of_methods_are_compared() -> None:
         family = read_document(file).family
         assert family is not None
         assert (family.method, len(family.members)) == ("holm", 3)
+
+
+def test_summaries_below_the_data_sets_are_no_data_sets() -> None:
+    """As tables are published: with an average, mean ranks and wins, which change no p."""
+    draw = random.Random(8)
+    rows = [f"d{n},{draw.gauss(0.8, 0.03):.4f},{draw.gauss(0.83, 0.03):.4f}" for n in range(9)]
+    below = ("Average,0.8,0.83", "Avg. rank,1.8,1.2", "W/T/L,2,7")
+    for name, more in (("plain", ()), ("published", below)):
+        Path(f"{name}.csv").write_text("\n".join(("dataset,a,b", *rows, *more)))
+    found = []
+    for name in ("plain", "published"):
+        done = compared(f"{name}.csv", "--baseline", "a", "--out", name)
+        assert "9 tasks, by 'dataset'" in done.stdout, done.stderr
+        said = "left out, summaries of the others: Average, Avg. rank, W/T/L"
+        assert (said in done.stdout) is (name == "published")
+        report = read_document(Path(f"reports/b_vs_a_{name}/declared/report.json"))
+        found.append(report.results[0].p)
+    assert found[0] == found[1]
+
+
+def test_the_time_that_a_test_took_is_not_what_it_came_to() -> None:
+    means = {"a": 0.8, "b": 0.9}
+    rows = [
+        f"{arm},{s},{mean + s / 100},{9 * mean - s}"
+        for arm, mean in means.items()
+        for s in range(3)
+    ]
+    Path("t.csv").write_text("\n".join(("method,seed,accuracy,test_time", *rows)))
+    done = compared("t.csv", "--baseline", "a")
+    assert (done.returncode, "name it, as in --measure accuracy" in done.stderr) == (2, True)
