@@ -158,11 +158,18 @@ def _with_answers(runs: list[FoundRun], told: set[str]) -> list[FoundRun]:
 
 
 def _of_columns(runs: list[FoundRun], told: set[str], hints: Hints) -> tuple[list[FoundRun], str]:
-    """A row per item and model, where all columns but those ``told`` are of answers."""
-    models = [name for name in runs[0].fields if name not in told]
-    right = all(row.get(name) in (0, 1) for run in runs for row in run.rows for name in models)
-    if hints.arm or hints.measure or len(models) < 2 or not right:
+    """A row per item and model, where columns besides those ``told`` are of answers.
+
+    Other columns may stand beside them where each item has one row, so that rows tell no arms.
+    """
+    others = [name for name in runs[0].fields if name not in told]
+    models = [
+        name for name in others if all(row.get(name) in (0, 1) for run in runs for row in run.rows)
+    ]
+    once = len({str(run.fields[hints.items]) for run in runs}) == len(runs)
+    if hints.arm or hints.measure or len(models) < 2 or not (once or models == others):
         return runs, ""
+    unread = [name for name in others if name not in models]
     kept = [{name: run.fields[name] for name in told} for run in runs]
     long = [
         replace(run, fields={**fields, "model": name}, rows=[{"correct": row[name]}])
@@ -170,7 +177,8 @@ def _of_columns(runs: list[FoundRun], told: set[str], hints: Hints) -> tuple[lis
         for row in run.rows
         for name in models
     ]
-    return long, "the columns with right and wrong answers are the arms"
+    said = "the columns with right and wrong answers are the arms"
+    return long, f"{said}; left unread: {named(unread)}" if unread else said
 
 
 def _trial_field(runs: Sequence[FoundRun], seed: str) -> str:
@@ -216,8 +224,11 @@ def _row(path: Path, arm: str, run: FoundRun, measure: str, seed: str, hints: Hi
         expected = "a number for each item; 0 where the answer is wrong or missing"
         raise refused(path, mistake, expected, "complete the row")
     number = seed_of(path, run, seed) if seed else 0
-    cluster = text_in(path, run, hints.clusters) if hints.clusters else ""
-    return ItemValue(arm, number, text_in(path, run, hints.items), cluster, values[0])
+    item, cluster = (
+        " ".join(text_in(path, run, name).split()) if name else ""
+        for name in (hints.items, hints.clusters)
+    )
+    return ItemValue(arm, number, item, cluster, values[0])
 
 
 def _means(rows: Sequence[ItemValue]) -> dict[str, list[FoundValue]]:

@@ -352,6 +352,14 @@ def _seed(key: str) -> int:
     return int(found[1]) if found else 0
 
 
+def _is_numbers(value: Any) -> bool:
+    return bool(value) and isinstance(value, list) and all(map(_is_number, value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _one_run(path: Path, document: Any) -> Exception:
     """What is said of a file that is one run: which numbers it has, and where others lie."""
     known = known_form(json.dumps(document))
@@ -359,6 +367,11 @@ def _one_run(path: Path, document: Any) -> Exception:
     if isinstance(document, dict) and isinstance(document.get("eval"), dict):
         return one_log(path)
     names = dict.fromkeys(name for row in known or rows for name in row)
+    lists = document.values() if isinstance(document, dict) else [document]
+    if not names and any(_is_numbers(each) for each in lists):
+        mistake = "its list of numbers may be of runs, or of steps of one"
+        advice = "write a table of the runs, with the columns seed and the number"
+        return refused(path, mistake, "a row per run", advice)
     what = f", with the numbers {named(names)}" if names else ", and no number is at its top"
     return one_run(path, f"one JSON file is one run{what}")
 

@@ -15,9 +15,14 @@ from repro.schema.cells import float_of
 from repro.schema.numbers import number_of
 from repro.schema.rows import QuoteError, lenient_rows
 
-KEPT = frozenset({"keep", "kept", "accept", "accepted", "improved", "merged", "best"})
+KEPT = frozenset(
+    {"keep", "kept", "accept", "accepted", "improved", "merged", "best"} | {"new_best", "new best"}
+)
 KNOWN = KEPT | LOOP_WORDS | {"reject", "rejected", "skip"}
 """The words that are read; all but those of KEPT say that an experiment was not kept."""
+
+CRASHED = ("diverged", "missing")
+"""What of the states of runs says that there is no number; a run that finished may be either."""
 
 BASELINES = frozenset({"baseline", "base", "initial", "start", "reference"})
 """Words that keep the first row: the experiments are compared with it."""
@@ -53,7 +58,9 @@ def read_loop(path: Path, measure: str) -> tuple[list[Experiment], list[str]]:
     if rows[0][1][status].casefold() in BASELINES:
         rows[0][1][status] = "keep"
     words = list(dict.fromkeys(row[status] for _, row in rows))
-    unknown = [word for word in words if word.casefold() not in KNOWN and state_of(word) is None]
+    unknown = [
+        word for word in words if word.casefold() not in KNOWN and state_of(word) not in CRASHED
+    ]
     said = []
     if unknown:
         apart = number_of(sum(row[status] in unknown for _, row in rows), "row")
@@ -119,5 +126,5 @@ def _experiment(name: str, cell: str, status: str) -> Experiment:
     value = number if number is not None and math.isfinite(number) else None
     if status.casefold() in KEPT:
         return Experiment(name, value, "kept")
-    crashed = state_of(status) in ("diverged", "missing") or value is None
+    crashed = state_of(status) in CRASHED or value is None
     return Experiment(name, None if crashed else value, "crashed" if crashed else "not kept")

@@ -281,6 +281,13 @@ def parts_of(
     arm = next((part for part in parts if part.name == hints.arm), None) or _arm(parts, hints)
     if arm is None:
         raise _unknown(path, parts, hints)
+    for part in parts if hints.unit and not hints.task else ():
+        apart = part is not arm and part.name not in hints.fields and role_of(part.name) is None
+        if apart and len({*zip(arm.values, part.values, strict=True)}) > len({*arm.values}):
+            mistake = f"--unit {hints.unit} would average over '{part.name}' in the paths: "
+            mistake += named(dict.fromkeys(part.values))
+            advice = f"say what that is: --task-field {part.name} for data sets or environments"
+            raise refused(path, mistake, "the rows of one run", advice)
     said = [{part.name: part.values[n] for part in parts} for n in range(len(labels))]
     return PathParts(arm.values, said, f"arms by '{arm.name}' in the paths")
 

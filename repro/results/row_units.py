@@ -19,6 +19,7 @@ from repro.results.readings import short, time_of
 from repro.results.roles import (
     PART,
     PHASES,
+    TRIAL,
     UNCOMPARED,
     Cells,
     cells_by_arm,
@@ -127,8 +128,12 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
 def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
     """What to do about rows that are items, or folds, of one data set or of several."""
     if role_of(key) == "item":
+        item = key
+        if TRIAL.fullmatch(key.casefold()):  # what it counts are answers to another field
+            others = [each for each in rows.keys({key}) if rows.told_apart(each, key)]
+            item = next(iter(others), key)
         return (
-            f"--items {key} compares the arms item by item; --unit FIELD names the field of the "
+            f"--items {item} compares the arms item by item; --unit FIELD names the field of the "
             "run, over which they are averaged"
         )
     if rows.task:

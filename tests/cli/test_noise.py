@@ -167,8 +167,8 @@ def test_rows_with_another_status_are_left_out_and_named() -> None:
 
 def test_a_baseline_in_the_first_row_is_what_the_rest_is_compared_with() -> None:
     """It is no experiment that was tried; one of a later row is left out, and named."""
-    words = ("baseline", "keep", "discard", "keep", "baseline", "tentative")
-    values = (5.62, 5.72, 5.6, 5.8, 5.61, 5.9)
+    words = ("baseline", "keep", "discard", "new_best", "baseline", "tentative", "success")
+    values = (5.62, 5.72, 5.6, 5.8, 5.61, 5.9, 5.7)
     rows = [
         f"{n}\t{value}\t{word}" for n, (value, word) in enumerate(zip(values, words, strict=True))
     ]
@@ -177,7 +177,7 @@ def test_a_baseline_in_the_first_row_is_what_the_rest_is_compared_with() -> None
     assert [(each.name, each.fate) for each in found] == [
         *(("0", "kept"), ("1", "kept"), ("2", "not kept"), ("3", "kept")),
     ]
-    assert "2 rows with the status baseline, tentative" in said[0]
+    assert "3 rows with the status baseline, tentative, success" in said[0]
 
 
 def test_a_log_in_another_direction_or_of_another_baseline_is_told() -> None:

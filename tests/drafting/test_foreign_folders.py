@@ -253,3 +253,17 @@ def test_a_table_per_arm_and_task_is_read_where_their_names_have_numbers() -> No
     fields = ("--arm", "path1", "--task-field", "path2")
     done = repro("compare", "results", "--better", "higher", "--baseline", "sac", *fields)
     assert "seeds per arm and task: sac 3, tdmpc 3, tdmpc2 3" in done.stdout, done.stderr
+
+
+def test_evaluations_of_several_environments_are_not_those_of_one_run() -> None:
+    """`Hopper-v4_1` and `Ant-v4_1` have one number, and are two runs."""
+    for place, (arm, env) in enumerate((arm, env) for arm in ("ppo", "sac") for env in ("A", "B")):
+        for run in range(3):
+            folder = Path("logs", arm, f"{env}-v4_{run}")
+            folder.mkdir(parents=True)
+            rows = [f"{place + run / 10 + n / 100},{50 + n}" for n in range(5)]
+            (folder / "0.monitor.csv").write_text("\n".join(("r,l", *rows)))
+    asked = ("compare", "logs", "--better", "higher", "--measure", "r", "--unit", "run")
+    done = repro(*asked, "--arm", "path1")
+    assert "would average over 'path2' in the paths: A-v4, B-v4" in done.stderr
+    assert "--task-field path2" in done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import random
@@ -460,3 +462,36 @@ def test_one_run_of_each_model_is_told_to_be_compared_by_its_items(form: str) ->
     assert (done.returncode, f"--items {item}; or" in done.stderr) == (2, True), done.stderr
     done = repro("compare", results, "--better", "higher", "--items", item)
     assert "for these two trained models" in done.stdout, done.stderr
+
+
+def test_an_item_may_be_named_by_several_lines() -> None:
+    """The copy that the claim reads has each in one."""
+    texts = [f'Say "{n}",\nthen stop' for n in range(12)]
+    table = io.StringIO()
+    csv.writer(table).writerows(
+        [("prompt", "model", "score")]
+        + [(text, arm, n % 3 + (arm == "b")) for n, text in enumerate(texts) for arm in "ab"]
+        + [("one more", "a", 1), ("one more", "b", 1)]
+    )
+    Path("answers.csv").write_text(table.getvalue())
+    asked = ("--items", "prompt", "--measure", "score", "--baseline", "a")
+    done = repro("compare", "answers.csv", "--better", "higher", *asked)
+    assert "on 13 items" in done.stdout, done.stderr
+
+
+def test_a_text_beside_columns_of_answers_is_left_unread() -> None:
+    rows = [f"q{n},{'xyz'[n % 3]},{n % 2},{int(n % 3 > 0)}" for n in range(30)]
+    Path("wide.csv").write_text("\n".join(("question,subject,A,B", *rows)))
+    done = repro("compare", "wide.csv", "--better", "higher", "--items", "question")
+    assert "are the arms; left unread: subject" in done.stdout, done.stderr
+
+
+def test_trials_of_items_lead_to_the_field_of_the_item() -> None:
+    places = [(arm, n, trial) for arm in ("old", "new") for n in range(8) for trial in range(3)]
+    rows = [f"{arm},t{n},{trial},{(n + trial) % 2}" for arm, n, trial in places]
+    Path("trials.csv").write_text("\n".join(("agent,task_id,trial,reward", *rows)))
+    asked = ("compare", "trials.csv", "--better", "higher", "--measure", "reward", "--arm", "agent")
+    done = repro(*asked, "--baseline", "old")
+    assert "--items task_id compares the arms item by item" in done.stderr
+    done = repro(*asked, "--baseline", "old", "--items", "task_id")
+    assert "the mean of 3 trials per item, by 'trial'" in done.stdout, done.stderr
