@@ -18,7 +18,7 @@ from repro.results.readings import short
 from repro.results.roles import TRIAL
 from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
-from repro.results.run_values import FoundValue, ItemValue, measure_of, measured
+from repro.results.run_values import FoundValue, ItemValue, measure_of, measured, no_arms
 from repro.schema.numbers import number_of
 
 LEAST_TASKS = 5
@@ -111,7 +111,8 @@ def _of_rows(
         of = dict(zip(map(id, forms), names, strict=True))
         where, arms = "", [of[id(form)] for form, _ in found]
     else:
-        where = arm_field(path, runs, told, hints)
+        if not (where := arm_field(path, runs, told, hints)):
+            raise no_arms(path, runs, hints)
         arms = [text_in(path, run, where) for run in runs]
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)

@@ -495,3 +495,9 @@ def test_trials_of_items_lead_to_the_field_of_the_item() -> None:
     assert "--items task_id compares the arms item by item" in done.stderr
     done = repro(*asked, "--baseline", "old", "--items", "task_id")
     assert "the mean of 3 trials per item, by 'trial'" in done.stdout, done.stderr
+
+
+def test_items_of_one_model_have_no_arms() -> None:
+    Path("one.csv").write_text("q,score\n" + "".join(f"q{n},{n % 2}\n" for n in range(9)))
+    done = repro("compare", "one.csv", "--better", "higher", "--items", "q")
+    assert (done.returncode, "no field tells the arms apart" in done.stderr) == (2, True)
