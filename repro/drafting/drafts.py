@@ -110,8 +110,7 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     readable = results.imports or (results.table and alike and len(names) == 2 - bool(asked.level))
     for name, claim_id, (label, baseline) in zip(pairs, ids, both, strict=True):
         pair, file = tuple(filter(None, (label, baseline))), results.table
-        together = _single_values(results)
-        shown = tuple(results.runs) if together else pair
+        shown, together = _shown(results, pair)
         asked_here = asked
         if not readable:
             alone = together or len(both) == 1
@@ -132,11 +131,22 @@ def drafts_of(results: FoundResults, asked: DraftOptions) -> Drafts:
     return drafts
 
 
+def _shown(results: FoundResults, pair: Collection[str]) -> tuple[tuple[str, ...], bool]:
+    """The arms of a claim, and whether they are those of all claims on complete arms.
+
+    Methods over data sets are ranked with all others that have a value on each.
+    """
+    if not _single_values(results):
+        return tuple(pair), False
+    lost = {arm for arm, runs in results.runs.items() if any(run.value is None for run in runs)}
+    return tuple(arm for arm in results.runs if arm in pair or arm not in lost), not lost & {*pair}
+
+
 def _said_of_tables(drafts: Drafts, out: Path) -> str:
     """That values are copied to files below ``out``, and which claims read them."""
     files = [str(out / file) for file in drafts.tables]
     one = "the claim reads" if len(drafts.claims) == 1 else "the claims read"
-    reads = f"which {one}" if len(files) == 1 else "one for each claim"
+    reads = "one for each claim" if 1 < len(files) == len(drafts.claims) else f"which {one}"
     return f"the values are copied to {named(files)}, {reads}"
 
 
@@ -238,9 +248,6 @@ def _with_enough(results: FoundResults) -> FoundResults:
 def _comparable(results: FoundResults, asked: DraftOptions) -> None:
     """At least two arms, or one with a level, and no seed twice in one."""
     path, arms = results.path, list(results.runs)
-    if asked.test_to_train is not None and not results.folds:
-        mistake = "--test-to-train is of the folds or splits of one data set, and there are none"
-        raise refused(path, mistake, "a column `fold` or `split`", "leave it out")
     if asked.level is not None and results.tasks:
         advice = _one_task(results) or "leave out the limit: over tasks one arm is held to another"
         raise refused(path, "the runs are of several tasks", "runs of one task", advice)

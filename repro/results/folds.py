@@ -148,6 +148,9 @@ def of_folds(before: Rows, rows: Rows, folds: int, hints: Hints) -> Iterator[str
 
     ClaimError for so many splits that they are hardly those of a cross-validation.
     """
+    if not folds and hints.test_to_train is not None:
+        mistake = "--test-to-train is of the folds or splits of one data set, and there are none"
+        raise refused(rows.path, mistake, "a column `fold` or `split`", "leave it out")
     if not folds:
         return
     if hints.test_to_train is None and plain(rows.seed) == "split" and folds > MOST_FOLDS:

@@ -307,3 +307,18 @@ def test_the_time_that_a_test_took_is_not_what_it_came_to() -> None:
     Path("t.csv").write_text("\n".join(("method,seed,accuracy,test_time", *rows)))
     done = compared("t.csv", "--baseline", "a")
     assert (done.returncode, "name it, as in --measure accuracy" in done.stderr) == (2, True)
+
+
+def test_a_method_without_a_value_on_a_data_set_spoils_no_other_comparison() -> None:
+    draw = random.Random(8)
+    rows = [
+        [f"d{n}", *(f"{draw.gauss(0.8 + k / 40, 0.03):.3f}" for k in range(3))] for n in range(9)
+    ]
+    rows[3][3] = "nan"
+    Path("t.csv").write_text("\n".join(("dataset,a,b,c", *map(",".join, rows))))
+    done = compared("t.csv", "--baseline", "a")
+    assert done.returncode == 4, done.stderr
+    for name, word, arms in (("b_vs_a", "VALID", "ab"), ("c_vs_a", "INVALID", "abc")):
+        document = read_document(Path(f"reports/{name}/declared/report.json"))
+        assert str(document.verdict.validity) == word
+        assert "".join(arm.id for arm in document.arms) == arms
