@@ -44,6 +44,7 @@ from repro.results.run_fields import (
     Hints,
     arm_field,
     field_of_task,
+    may_recur,
     no_field,
     refuse_pooled,
     repeated,
@@ -322,7 +323,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         runs, label, seed = with_labels(runs, hints)
     told = {seed, *ended}
     where = label or arm_field(path, runs, told, hints)
-    if not where or not repeated(runs, where):
+    if not where or not repeated(runs, where) or not (hints.arm or may_recur(runs, where)):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:

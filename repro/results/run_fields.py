@@ -208,6 +208,14 @@ def repeated(runs: Sequence[FoundRun], where: str) -> bool:
     return len(set(arms)) < len(arms)
 
 
+def may_recur(runs: Sequence[FoundRun], where: str) -> bool:
+    """Whether arms by ``where`` may share a task; none does where each row is of another one."""
+    if role_of(where) == "arm":
+        return True
+    keys = [key for key in runs[0].fields if role_of(key) == "task" and key != where]
+    return not any(len({str(run.fields.get(key)) for run in runs}) == len(runs) for key in keys)
+
+
 def number_like(runs: Sequence[FoundRun], key: str) -> bool:
     try:
         return all(isinstance(float(run.fields[key]), float) for run in runs)

@@ -192,7 +192,7 @@ def refuse_lacking(
     """
     having: dict[str, set[str]] = {}
     for arm, run in zip(arms, runs, strict=True):
-        for name in {name for row in run.rows for name in row} - {*told}:
+        for name in {name for row in run.rows for name in row} - {*told, "version"}:
             having.setdefault(name, set()).add(arm)
     if asked and asked not in having and any(asked in run.fields for run in runs):
         refuse_odd(path, runs, asked)

@@ -322,3 +322,23 @@ def test_a_method_without_a_value_on_a_data_set_spoils_no_other_comparison() -> 
         document = read_document(Path(f"reports/{name}/declared/report.json"))
         assert str(document.verdict.validity) == word
         assert "".join(arm.id for arm in document.arms) == arms
+
+
+def test_a_row_for_each_data_set_has_its_arms_in_columns() -> None:
+    """Whatever recurs beside the data sets, such as their sort: no arm by it shares one."""
+    draw = random.Random(5)
+    rows = [
+        f"{('binary', 'regression')[n % 2]},d{n},{draw.random():.3f},{draw.random():.3f}"
+        for n in range(9)
+    ]
+    Path("t.csv").write_text("\n".join(("type,dataset,rf,xgboost", *rows)))
+    done = compared("t.csv", "--baseline", "rf")
+    assert "a column per arm: rf, xgboost" in done.stdout, done.stderr
+
+
+def test_the_version_of_a_program_is_no_number() -> None:
+    arms = {"rf": "0.5.1", "xgboost": "2.0"}
+    rows = [f"{arm},{s},{s / 10},{version}" for arm, version in arms.items() for s in range(3)]
+    Path("t.csv").write_text("\n".join(("framework,seed,result,version", *rows)))
+    done = compared("t.csv", "--baseline", "rf")
+    assert "the number 'result'" in done.stdout, done.stderr
