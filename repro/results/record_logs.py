@@ -18,10 +18,12 @@ from typing import Literal
 
 from repro.errors import printable
 from repro.files import leads_out, read_bytes
+from repro.results.folds import refuse_folds
 from repro.results.forms import named, refused
-from repro.results.found_results import FoundResults
+from repro.results.found_results import FoundResults, read_results
 from repro.results.log_runs import LARGEST, LOGS, is_table
 from repro.results.roles import says_best
+from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
 from repro.schema.cells import float_of
@@ -112,6 +114,15 @@ class Log:
     values: Mapping[str, list[Stand]]
     digest: str
     source: str
+
+
+def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
+    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
+    if hints == Hints(measure=hints.measure) and is_record(path):
+        return read_record(path, RecordHints(hints.measure, step))
+    results = read_results(path, root, replace(hints, step=step, alone=True))
+    refuse_folds(path, results.folds)
+    return results
 
 
 def is_record(path: Path) -> bool:

@@ -23,6 +23,7 @@ from scipy.stats import t as student
 from repro.judging.document import Document
 from repro.report.write import read_document
 from repro.schema import numbers as fmt
+from repro.stats.anytime import one_sided_e_value
 from tests.commands import repro as command
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +152,24 @@ def test_an_improvement_on_another_record_is_one_sided_by_a_margin() -> None:
     expected = ttest_ind(FA3, base, equal_var=False).confidence_interval(0.98)
     assert (found.interval.low, found.interval.high) == pytest.approx(tuple(expected), rel=1e-6)
     assert found.conclusion == "CONFIRMED", said(result)
+
+
+def test_what_looking_does_is_said_of_a_record_against_another() -> None:
+    """The e-value of Welch's t against the margin; of pairs, of their differences."""
+    base = (3.2821, 3.2835, 3.2827, 3.2841, 3.2829)
+    args = ("--against", record(base, "before"), "--better", "lower", "--alpha", 0.01)
+    told = said(repro("compare", record(FA3), *args, "--by", 0.005))
+    test = ttest_ind([each - 0.005 for each in base], FA3, equal_var=False)
+    e = one_sided_e_value(test.statistic, 7, 5, df=test.df)
+    assert "p < 0.01 would come by chance in 2.0% (equal scatter; " in told
+    assert "of records that are better by exactly 0.005, with up to 7 runs; the e-value" in told
+    assert f"however one stops, is {fmt.significant(float(e))} and does not decide (100 " in told
+    paired = said(repro("compare", record(FA3[:5], "new"), *args, "--paired"))
+    assert "% of records that are no better, with up to 5 runs; the e-value, valid" in paired
+    assert "equal scatter" not in paired
+    few = said(repro("compare", record(FA3[:3], "few"), *args))
+    assert "stopping" not in few
+    assert "the e-value" in few
 
 
 @pytest.mark.parametrize(
