@@ -311,6 +311,35 @@ def test_methods_in_names_are_not_pooled_and_seeds_in_sources_are_one_program() 
     assert "not one program" not in said(repro("compare", "fa3", "--at-most", 3.28))
 
 
+def test_one_of_two_sets_of_logs_is_named_by_the_pattern_that_the_message_gives() -> None:
+    """As in parameter-golf, with a gate and without; what else lies there is named."""
+    record(FA3[:4], "golf", "train_seed{}")
+    record([3.281, 3.282, 3.2815], "golf", "train_gate_seed{}")
+    told = repro("compare", "golf", "--at-most", 3.28).stderr
+    gate, plain = re.findall(r"golf/\S*[*]\S*(?=')", told)
+    assert f"name one of them in place of golf: '{gate}' or '{plain}'" in told
+    result = repro("compare", plain, "--at-most", 3.28)
+    assert "4 logs of train_seed, the last 'val_loss' of each" in said(result)
+    assert "not used, not named so: 3 logs (train_gate_seed0.txt, " in said(result)
+    (found,) = document("train_seed_at_most").results
+    assert found.effect == pytest.approx(fmean(FA3[:4]), rel=1e-12)
+    args = ("--better", "lower", "--by", 0.001)
+    assert repro("compare", plain, "--against", gate, *args).returncode == 0
+    assert "3 logs of train_gate_seed" in said(repro("noise", gate))
+    for none in ("golf/other*.txt", "golf/a**"):
+        refused = repro("compare", none, "--at-most", 3.28)
+        assert (refused.returncode, "a pattern" in refused.stderr) == (2, True)
+
+
+def test_a_pattern_names_one_set_where_the_name_of_the_other_begins_alike() -> None:
+    record(FA3[:3], "x[1] y", "adam {}")
+    record(FA3[3:6], "x[1] y", "adam w {}")
+    told = repro("compare", "x[1] y", "--at-most", 3.28).stderr
+    assert "'x[1] y/adam [0-9]*.txt' or 'x[1] y/adam w *.txt'" in told
+    result = said(repro("compare", "x[1] y/adam [0-9]*.txt", "--at-most", 3.28))
+    assert "in the order of their names: 3.2755, 3.2771, 3.276\n" in result
+
+
 def test_a_line_of_signs_after_output_ends_no_source() -> None:
     Path("runs").mkdir()
     for place, value in enumerate(FA3):

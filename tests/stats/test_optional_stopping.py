@@ -72,7 +72,7 @@ def test_many_runs_are_simulated_in_little_memory() -> None:
 
 @pytest.mark.parametrize("scatter", [1.0, 4.0])
 def test_against_another_record_the_share_is_that_of_scipys_welch(scatter: float) -> None:
-    """Of 5 runs that stay, and up to 10 new ones; other draws, one test after each run."""
+    """Five runs stay, and up to 10 are new; other draws, one test after each run."""
     rng, draws = np.random.default_rng(11), 40_000
     old, new = rng.normal(3.28, 0.001, (draws, 5)), rng.normal(3.28, 0.001 * scatter, (draws, 10))
     accepted = np.zeros(draws, dtype=bool)
@@ -96,7 +96,7 @@ def test_against_a_record_of_very_many_runs_it_is_the_share_of_a_limit() -> None
 def test_the_e_value_of_welch_keeps_its_level_while_one_record_grows(
     old: int, last: int, scatter: float
 ) -> None:
-    """Of scipy's t and degrees of freedom, after each run."""
+    """With scipy's t and degrees of freedom, after each run."""
     rng, draws = np.random.default_rng(12), 10_000
     fixed, new = rng.normal(0, 1, (draws, old)), rng.normal(0, scatter, (draws, last))
     most = np.zeros(draws)
