@@ -190,11 +190,12 @@ class Gate:
 
     def _shared(self) -> None:
         looked_at = pairs_in(self._measured)
+        level = FALSE_ALARMS / looked_at
         for table in self._measured:
             for a, b in table.pairs:
-                step = max(table.steps[a], table.steps[b])
-                repeated = shared(table.samples[a], table.samples[b], step, paired=table.paired)
-                if repeated is None or repeated.chance > FALSE_ALARMS / looked_at:
+                step, arms = max(table.steps[a], table.steps[b]), table.samples
+                repeated = shared(arms[a], arms[b], step, paired=table.paired, level=level)
+                if repeated is None or repeated.chance > level:
                     continue
                 text = self._in_common(table, (a, b), repeated)
                 if repeated.copied and (
