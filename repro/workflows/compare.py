@@ -171,12 +171,13 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items() if runs)
-    unit = "folds per arm" if results.folds else "seeds per arm"
+    unit = "folds" if results.folds else "runs" if comparison.hints.unit else "seeds"
     if results.tasks:
         lone = all(_count(runs) == "1" for runs in results.runs.values())
-        unit = f"{'values' if lone else 'seeds'} per arm and task"
+        unit = "values" if lone else unit
+    each = " and task" if results.tasks else ""
     notes = (*dict.fromkeys(results.doubts.values()), *_notes(verified.documents, comparison))
-    n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
+    n = [] if results.items else [f"n, the {unit} per arm{each}: {', '.join(counts)}"]
     said = (*drafts.said, *n, *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
 
