@@ -17,6 +17,7 @@ from repro.results.forms import Form, FoundRun, ResultsThere, Way, named, refuse
 from repro.results.json_runs import read_json, runs_in_json, several_inside
 from repro.results.log_runs import LOGS, is_table, names_in_log, run_in_log, runs_in_log
 from repro.results.path_names import (
+    STATE,
     alike,
     by_template,
     common,
@@ -39,7 +40,6 @@ SETTINGS = (".hydra/config.yaml", "hparams.yaml")
 SACRED = ("config.json", "run.json")
 """The same of sacred, which writes two: only together are they its own."""
 
-STATE = "trainer_state.json"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 HELM, HELM_SPEC = "stats.json", "run_spec.json"

@@ -363,12 +363,7 @@ def _one_run(path: Path, document: Any) -> Exception:
     return one_run(path, f"one JSON file is one run{what}")
 
 
-# forms of JSON that hold no row of numbers: of sacred, of HELM, and of the Trainer of Hugging Face
-
-HISTORY = "log_history"
-"""Where its `trainer_state.json` has what was logged, in an object or two per step."""
-
-_SPEED = re.compile(r".*_(runtime|per_second)|total_flos")
+# two forms of JSON that hold no row of numbers: the metrics of sacred, and the stats of HELM
 
 
 def known_form(text: str) -> list[Row] | None:
@@ -376,33 +371,25 @@ def known_form(text: str) -> list[Row] | None:
 
     ValueError for stats of HELM of which two have one name.
     """
-    if not any(f'"{key}"' in text for key in ("steps", HISTORY)) and text.lstrip()[:1] != "[":
+    if '"steps"' not in text and not text.lstrip().startswith("["):
         return None
     try:
         document = json_value(text)
     except ValueError:
         return None
     if isinstance(document, dict):
-        history = document.get(HISTORY)
-        return [*map(_of_trainer, history)] if _lists_objects(history) else _of_sacred(document)
+        points: Points = {}
+        for name, series in document.items():
+            steps, values = (_listed(series, key) for key in ("steps", "values"))
+            if steps is None or values is None or len(steps) != len(values):
+                return None
+            if not all(type(step) is int for step in steps):
+                return None
+            points[name] = [
+                (step, _number(value)) for step, value in zip(steps, values, strict=True)
+            ]
+        return rows_of(points) if points else None
     return _of_helm(document) if isinstance(document, list) else None
-
-
-def _of_sacred(document: Mapping[str, Any]) -> list[Row] | None:
-    points: Points = {}
-    for name, series in document.items():
-        steps, values = (_listed(series, key) for key in ("steps", "values"))
-        if steps is None or values is None or len(steps) != len(values):
-            return None
-        if not all(type(step) is int for step in steps):
-            return None
-        points[name] = [(step, _number(value)) for step, value in zip(steps, values, strict=True)]
-    return rows_of(points) if points else None
-
-
-def _of_trainer(logged: Mapping[str, Any]) -> Row:
-    """The numbers of a step, but for how fast it was."""
-    return numbers_in({key: value for key, value in logged.items() if not _SPEED.fullmatch(key)})
 
 
 def _listed(series: Any, key: str) -> list[Any] | None:

@@ -191,7 +191,7 @@ def test_parallel_environments_are_averaged_in_each_run() -> None:
     done = repro(*args)
     assert (done.returncode, "--unit run averages the rows of each run" in done.stderr) == (2, True)
     done = repro(*args, "--unit", "run")
-    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr
     (result,) = read_document(next(Path("reports").glob("*/declared/report.json"))).results
     means = [
         sum(returns(arm, seed, 1 + k / 100) + k for k in range(3) for seed in range(1, 5)) / 24
@@ -206,7 +206,7 @@ def test_runs_may_differ_in_their_episodes() -> None:
     file = Path("zoo/ppo/Hopper-v4_2/0.monitor.csv")
     file.write_text(f"{file.read_text()}\n330,100,4")
     done = repro(*args, "--unit", "run")
-    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr
     assert "VALID" in done.stdout
 
 
@@ -224,4 +224,4 @@ def test_the_folder_of_a_run_ends_with_its_number_where_files_are_of_episodes() 
     assert (done.returncode, "--unit run averages the rows of each run" in done.stderr) == (2, True)
     assert "task" not in done.stderr
     done = repro(*args, "--unit", "run")
-    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr

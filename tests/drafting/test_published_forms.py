@@ -108,7 +108,14 @@ def trainer(arm: str, seed: int, value: float) -> dict[str, str]:
     for step in steps:
         last = value + (300 - step) / 100
         logged.append({"loss": last / 2, "learning_rate": 1e-5, "step": step})
-        logged.append({"eval_loss": last, "eval_runtime": 1.0 + seed, "step": step})
+        logged.append(
+            {
+                "eval_loss": last,
+                "eval_runtime": 1.0 + seed,
+                "eval_samples_per_second": 80.0 - seed,
+                "step": step,
+            }
+        )
     end = {"train_loss": 1.0, "train_runtime": 9.0 + seed, "total_flos": 1e15, "step": 300}
     state = {"max_steps": 300, "eval_steps": 100, "log_history": [*logged, end]}
     early = {**state, "log_history": logged[:2]}
