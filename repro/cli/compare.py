@@ -36,7 +36,8 @@ ResultsPath = Annotated[
         help="A CSV, TSV, JSON or JSON lines; a folder with a file per run: JSON, CSV, or logs "
         "with `name: value` in them; or what a tracker wrote: mlflow.db, mlruns, wandb, a folder "
         "of TensorBoard, a database of Trackio, a CSV that W&B exported, a folder with logs of "
-        "inspect or results of lm-eval.",
+        "inspect or results of lm-eval. A pattern such as 'FOLDER/seed*.log' names the logs "
+        "of a record.",
         show_default=False,
     ),
 ]

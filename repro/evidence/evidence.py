@@ -366,12 +366,16 @@ SeedValues = Mapping[SeedKey, Mapping[str, float]]
 Keys = tuple[SeedKey, ...]
 
 
+UNITS = ("evaluation", "unit")
+"""What an evaluation and a unit are called, where a claim does not say."""
+
+
 def averaged(
     tables: Mapping[str, TidyTable],
     unit: str,
     *,
     uneven: bool = False,
-    words: tuple[str, str] = ("evaluation", "unit"),
+    words: tuple[str, str] = UNITS,
 ) -> dict[str, TidyTable]:
     """The table of each arm, with one value per unit; ``unit`` is what numbers the units.
 
@@ -453,12 +457,14 @@ def _said(
     unit: str, source: TableSource, counts: Sequence[int], short: int, words: tuple[str, str]
 ) -> str:
     """`column 'run', 4 evaluations per unit, 10 units`: what was averaged, and what was not."""
-    by = f"{'column' if source.runs is None else 'field'} '{unit}'"
+    by = f"{'column' if source.runs is None else 'field'} '{unit}', "
+    if words != UNITS:  # such as answers to items
+        by = ""
     if not counts:
-        return by
+        return by.removesuffix(", ")
     many = fmt.span(fmt.count(min(counts)), fmt.count(max(counts)))
     word = words[0] if max(counts) == 1 else f"{words[0]}s"
-    said = f"{by}, {many} {word} per {words[1]}, {fmt.number_of(len(counts), words[1])}"
+    said = f"{by}{many} {word} per {words[1]}, {fmt.number_of(len(counts), words[1])}"
     if not short:
         return said
     are = "1 of them has fewer than others, and is missing"

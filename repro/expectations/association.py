@@ -171,7 +171,8 @@ class AssociationKind(Kind[Association]):
 
     def statement(self, declared: Association, context: Context) -> str:
         first, second = context.measured(declared), context.measurements[declared.against].label
-        over = f"over {'the means of arms' if declared.points == 'arms' else 'seeds'}: "
+        points = "the means of arms" if declared.points == "arms" else f"{context.unit}s"
+        over = f"over {points}: "
         over += pair(context.labels(declared))
         if declared.within is not None:
             over += f", within {declared.within.low:g} to {declared.within.high:g}"

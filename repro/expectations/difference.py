@@ -193,7 +193,7 @@ class DifferenceKind(MeansKind[Difference]):
     def found(self, declared: Difference, context: Context, found: Found) -> str:
         names, value = context.labels(declared), context.measured(declared)
         if declared.test == "brunner_munzel":
-            chance = f"{fmt.share(found.result.effect)} of pairs of seeds"
+            chance = f"{fmt.share(found.result.effect)} of pairs of {context.unit}s"
             reach = ends(found.interval, (0.5,), digits(fmt.share, 3))
             return headed(value, f"{names[0]} is higher than {names[1]} in {chance}{reach}")
         limits = [limit.value for limit in self.limits(declared, context)]

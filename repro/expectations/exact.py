@@ -73,7 +73,7 @@ class SeparationKind(LeastRatioKind[Separation]):
     def statement(self, declared: Separation, context: Context) -> str:
         a, b = context.labels(declared)
         said = f"{a} is above {_least(declared)}{b} in every {_unit(context)}"
-        return headed(context.measured(declared), f"{said} of seeds")
+        return headed(context.measured(declared), f"{said} of {context.unit}s")
 
     def name_of_test(self, declared: Separation, context: Context) -> str:
         return f"complete separation{' of pairs' if context.paired else ''}, exact"
@@ -88,7 +88,9 @@ class SeparationKind(LeastRatioKind[Separation]):
         pairs = found.result.n[0] * found.result.n[1]
         held = round(found.result.effect * pairs)
         said = f"{a} is above {_least(declared)}{b}"
-        said = headed(context.measured(declared), f"{said} in {held} of {pairs} {unit}s of seeds")
+        said = headed(
+            context.measured(declared), f"{said} in {held} of {pairs} {unit}s of {context.unit}s"
+        )
         p, contrary = both_p(found.result)
         therefore = follows(
             found,
@@ -260,7 +262,9 @@ class BoundKind(Kind[Bound]):
         if interval is None:
             return {}
         least, level = _least_of_all(interval)
-        return {"other_seeds": f"at least {least} of all would keep it (one-sided {level})"}
+        return {
+            f"other_{context.unit}s": f"at least {least} of all would keep it (one-sided {level})"
+        }
 
 
 def _bound_words(declared: Bound, context: Context) -> str:

@@ -123,7 +123,7 @@ class ItemsKind(DifferenceKind):
     def details(self, declared: Difference, context: Context, result: TestResult) -> dict[str, str]:
         found, (a, b) = _typed(result), context.labels(declared)
         about = _models(found)
-        about += "" if found.of_seeds is not None else "; runs with other seeds may differ"
+        about += "" if found.of_seeds is not None else "; models trained again may differ"
         facts = {"items": f"{fmt.count(found.items)}, answered by both", "what it is about": about}
         if found.clusters is not None:
             facts["clusters"] = f"{fmt.count(found.clusters)}; the standard error is clustered"

@@ -217,10 +217,10 @@ class LevelKind(LooksKind[Level]):
         rate = level_where_sd_is(found.spread, sd=sd, alpha=context.alpha)
         return (
             f"The z-test takes a standard deviation of {fmt.setting(sd)} for known, and the "
-            f"{found.n} seeds have {fmt.significant(found.spread, 2)}, more than chance explains "
-            f"({fmt.p_value(p)}). Were that the true one, it would err in {fmt.share(rate)} of "
-            f"cases instead of {fmt.share(context.alpha)}. Leave `sd` out, or say why these seeds "
-            "scatter more."
+            f"{found.n} {context.unit}s have {fmt.significant(found.spread, 2)}, more than chance "
+            f"explains ({fmt.p_value(p)}). Were that the true one, it would err in "
+            f"{fmt.share(rate)} of cases instead of {fmt.share(context.alpha)}. Leave `sd` "
+            f"out, or say why these {context.unit}s scatter more."
         )
 
     def on_power(self, declared: Level, context: Context, plan: base.PlannedSeeds) -> str:

@@ -99,7 +99,7 @@ class TrendKind(Kind[Trend]):
             return f"slope of the mean {value}, from one arm to the next"
         if declared.test == "jonckheere":
             order = "rising" if declared.direction == "increasing" else "falling"
-            return f"share of pairs of seeds of different arms whose {value} is {order}"
+            return f"share of pairs of {context.unit}s of different arms whose {value} is {order}"
         return f"Kendall's tau of {value} on position"
 
     def sentence(self, declared: Trend, context: Context, found: Found) -> str:
@@ -119,7 +119,8 @@ class TrendKind(Kind[Trend]):
             tau = fmt.plus(result.effect, 2)
             return headed(value, f"Kendall's tau on the position of the arm is {tau}")
         share = fmt.share(result.effect)
-        said = f"it {WORDS[declared.direction]} in {share} of the pairs of seeds of different arms"
+        pairs = f"{share} of the pairs of {context.unit}s of different arms"
+        said = f"it {WORDS[declared.direction]} in {pairs}"
         normal = "" if result.exact else " (p by the normal approximation)"
         return headed(value, f"{said}{normal}")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from repro.errors import DataError, ReproError
 from repro.evidence.base import EvidenceSource, TableSchema
 from repro.evidence.evidence import (
+    UNITS,
     Evidence,
     Replicate,
     Sourced,
@@ -109,7 +110,7 @@ def table_schema(claim: Claim, arms: Sequence[str]) -> TableSchema:
 def _evidence(claim: Claim, tables: Tables, store: RunStore | None = None) -> Evidence:
     if claim.seeds.unit is not None:
         uneven = claim.seeds.evaluations == "any" or claim.seeds.items is not None
-        words = ("answer", "run") if claim.seeds.items else ("evaluation", "unit")
+        words = ("answer", "run") if claim.seeds.items else UNITS
         tables = averaged(tables, claim.seeds.unit, uneven=uneven, words=words)
     arms: dict[str, tuple[Replicate, ...]] = {}
     published = {}

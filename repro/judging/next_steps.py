@@ -12,7 +12,7 @@ from repro.expectations.sequential import SEQUENTIAL
 from repro.expectations.verdict_words import Conclusion, Fault, Validity, Verdict
 from repro.files import claims, resolved
 from repro.judging import document as doc
-from repro.judging.claim_parts import shown_file
+from repro.judging.claim_parts import replicate_of, shown_file
 from repro.judging.verdict import Judged, all_must_hold, heading, joined
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
@@ -151,16 +151,17 @@ def _fresh_seeds(deciding: list[Judged], claim: Claim, evidence: Evidence) -> li
     what = "it" if len(deciding) == 1 else "every open part"
     text = (
         f"About {_fresh(claim, evidence, max(needed))}, would have a chance of 80 % to decide "
-        f"{what}, if effects and scatter stay as found. Adding seeds to these would not count, "
-        "because no stopping rule was declared."
+        f"{what}, if effects and scatter stay as found. Adding {replicate_of(claim)}s to these "
+        "would not count, because no stopping rule was declared."
     )
     return [_step(text, _verify(claim, claim.scale)), *refused]
 
 
 def _fresh(claim: Claim, evidence: Evidence, seeds: int) -> str:
     """So many seeds that nobody has seen, and where they are declared before they run."""
-    unit = "pairs of seeds" if claim.design == "paired" else "seeds per arm"
-    many = f"{fmt.count(seeds)} fresh {unit}"
+    unit = replicate_of(claim)
+    units = f"pairs of {unit}s" if claim.design == "paired" else f"{unit}s per arm"
+    many = f"{fmt.count(seeds)} fresh {units}"
     if evidence.tables:
         return f"{many} in a new table, declared first with `plan: {seeds}`"
     first = 1 + max(each.number for runs in evidence.arms.values() for each in runs)
@@ -192,7 +193,7 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
         return Settling(never)
     printed = [claim.arms[arm].label for arm in expectation.of if arm in evidence.published]
     if printed:
-        unknown = "How many seeds would settle it is not computed"
+        unknown = f"How many {replicate_of(claim)}s would settle it is not computed"
         return Settling(f"{unknown}: printed ones ({' and '.join(printed)}) cannot grow.")
     return _seeds(judged, claim, evidence, result)
 
@@ -200,7 +201,8 @@ def settling(judged: Judged, claim: Claim, evidence: Evidence) -> Settling | Non
 def _seeds(judged: Judged, claim: Claim, evidence: Evidence, result: TestResult) -> Settling:
     """So many seeds, where the test compares the means of two arms."""
     expectation = judged.expectation
-    what = "tasks" if kind_of(expectation).plans_effects else "seeds"
+    unit = replicate_of(claim)
+    what = "tasks" if kind_of(expectation).plans_effects else f"{unit}s"
     unknown = Settling(f"More {what} may settle it; how many is not computed.")
     if len(expectation.of) != 2:
         return unknown
@@ -211,10 +213,10 @@ def _seeds(judged: Judged, claim: Claim, evidence: Evidence, result: TestResult)
         return unknown
     if seeds is None:
         return Settling(
-            "Even a thousand seeds would hardly settle it: the effect found is too close to the "
+            f"Even a thousand {unit}s would hardly settle it: the effect found is too close to the "
             "declared limit."
         )
-    many = f"{fmt.count(seeds)} {'pairs of seeds' if result.paired else 'seeds per arm'}"
+    many = f"{fmt.count(seeds)} {f'pairs of {unit}s' if result.paired else f'{unit}s per arm'}"
     chance = "with a chance of 80 %, if effect and scatter stay as found"
     way = kind_of(expectation).way(expectation, result)
     return Settling(f"About {many} would settle it{way}, {chance}.", seeds)

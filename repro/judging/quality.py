@@ -15,6 +15,7 @@ from repro.evidence.evidence import Evidence
 from repro.expectations.kinds import kind_of
 from repro.expectations.ratio import RatioClaim
 from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
+from repro.judging.claim_parts import replicate_of
 from repro.judging.tables_of_values import TableOfValues, pairs_in, samples_in, tables_of
 from repro.schema import numbers as fmt
 from repro.specs.claim import Claim
@@ -77,6 +78,11 @@ class Gate:
     invalid: list[Fault] = field(default_factory=list)
     copied: set[tuple[str, str]] = field(default_factory=set)
 
+    @property
+    def unit(self) -> str:
+        """What a replicate is called."""
+        return replicate_of(self.claim)
+
     def quality(self) -> Quality:
         """All rules, in the order in which a reader should check them."""
         self._units()
@@ -115,8 +121,8 @@ class Gate:
                 if mixed is not None:
                     whose = self._whose(arm, [sample.replicates[i] for i in mixed[1]])
                     text = (
-                        f"{self._place(table, arm)}: {whose} and the other seeds differ by a "
-                        f"factor of about {mixed[0]:,}, as where units are mixed. Write every "
+                        f"{self._place(table, arm)}: {whose} and the other {self.unit}s differ by "
+                        f"a factor of about {mixed[0]:,}, as where units are mixed. Write every "
                         "value in one unit."
                     )
                     self._in_another_unit(table, mixed[0], text)
@@ -190,11 +196,12 @@ class Gate:
 
     def _shared(self) -> None:
         looked_at = pairs_in(self._measured)
+        level = FALSE_ALARMS / looked_at
         for table in self._measured:
             for a, b in table.pairs:
-                step = max(table.steps[a], table.steps[b])
-                repeated = shared(table.samples[a], table.samples[b], step, paired=table.paired)
-                if repeated is None or repeated.chance > FALSE_ALARMS / looked_at:
+                step, arms = max(table.steps[a], table.steps[b]), table.samples
+                repeated = shared(arms[a], arms[b], step, paired=table.paired, level=level)
+                if repeated is None or repeated.chance > level:
                     continue
                 text = self._in_common(table, (a, b), repeated)
                 if repeated.copied and (
@@ -227,7 +234,7 @@ class Gate:
         a, b = arms
         values = dict(zip(table.samples[a].replicates, table.samples[a].values, strict=True))
         shown = [
-            f"seed {self._number(a, i)} and seed {self._number(b, j)}: {_value(values[i])}"
+            f"{self._whose(a, [i])} and {self._whose(b, [j])}: {_value(values[i])}"
             for i, j in shared.pairs[: fmt.NAMED]
         ]
         more = f"; {len(shared.pairs) - fmt.NAMED} more" if len(shared.pairs) > fmt.NAMED else ""
@@ -248,21 +255,21 @@ class Gate:
             if not alarms and chance <= FALSE_ALARMS / len(self._measured) * (1 + 1e-9):
                 text = (
                     f"{self._label(table)}: equal values stand side by side in the order of the "
-                    f"seeds, in every arm that has any ({self._blocks(table)}), as where one run "
-                    "is written several times. Count each run once."
+                    f"{self.unit}s, in every arm that has any ({self._blocks(table)}), as where "
+                    "one run is written several times. Count each run once."
                 )
                 self._flag(FlagKind.REPEATED, text)
 
     def _repeated(self, table: TableOfValues, repeat: Repeat) -> str:
         seeds = self._whose(repeat.arm, repeat.replicates)
-        n = fmt.number_of(len(repeat.replicates), "seed")
+        n = fmt.number_of(len(repeat.replicates), self.unit)
         same = f"the same value, {_value(repeat.low)}"
         if repeat.low != repeat.high:
             same = f"nearly the same value, {_value(repeat.low)} to {_value(repeat.high)}"
         return (
             f"{self._place(table, repeat.arm)}: {n} have {same} ({seeds}), nearer to each other "
-            "than different seeds are by chance. Count each run once; if the measurement has steps "
-            "so wide, declare its granularity."
+            f"than different {self.unit}s are by chance. Count each run once; if the measurement "
+            "has steps so wide, declare its granularity."
         )
 
     def _blocks(self, table: TableOfValues) -> str:
@@ -289,7 +296,7 @@ class Gate:
             lacking = {other: gaps(numbers.get(arm, ()), numbers[other]) for other in rivals}
             other = max(sorted(lacking), key=lambda name: len(lacking[name]), default=None)
             if other is not None and lacking[other]:
-                lacks = f"{self._arm(arm)} lacks {fmt.seeds(lacking[other])}"
+                lacks = f"{self._arm(arm)} lacks {fmt.seeds(lacking[other], self.unit)}"
                 self._flag(FlagKind.GAPS, f"{lacks}, which {self._arm(other)} has. {COMPLETE}")
             self._declared(arm, numbers.get(arm, set()))
 
@@ -301,10 +308,12 @@ class Gate:
         missing, beyond = outside(numbers, first, last)
         declared = f"the declared {first} to {last}"
         if missing:
-            text = f"{self._arm(arm)} lacks {fmt.seeds(missing)} of {declared}. {COMPLETE}"
+            text = (
+                f"{self._arm(arm)} lacks {fmt.seeds(missing, self.unit)} of {declared}. {COMPLETE}"
+            )
             self._flag(FlagKind.GAPS, text)
         if beyond:
-            text = f"{self._arm(arm)} has {fmt.seeds(beyond)}, outside {declared}."
+            text = f"{self._arm(arm)} has {fmt.seeds(beyond, self.unit)}, outside {declared}."
             self._flag(FlagKind.GAPS, f"{text} Leave out what was not declared.")
 
     def _outliers(self) -> None:
@@ -335,9 +344,10 @@ class Gate:
                     harm = "less often right" if r > 0 else "wrong more often"
                     text = (
                         f"{self._label(table)}: {self._arm(a)} and {self._arm(b)} are declared "
-                        f"independent, and correlate by seed (r = {fmt.signed(f'{r:.2f}')} over "
-                        f"{n} seeds), so the test is {harm} than it says. If seeds of one number "
-                        "share their randomness, declare `design: paired`."
+                        f"independent, and correlate by {self.unit} (r = {fmt.signed(f'{r:.2f}')} "
+                        f"over {n} {self.unit}s), so the test is {harm} than it says. If "
+                        f"{self.unit}s of one number share their randomness, declare "
+                        "`design: paired`."
                     )
                     self._flag(FlagKind.CORRELATED, text)
 
@@ -404,10 +414,11 @@ class Gate:
         ratio = following(list(values.values()), FALSE_ALARMS / looked_at)
         if ratio is not None:
             text = (
-                f"{place}: in the order of the seeds, values resemble the one before (rank von "
-                f"Neumann ratio {ratio:.2f} over {len(values)} seeds; about 2 in any order), as "
-                "where they are checkpoints of one run, or rows that were sorted. Tests take "
-                "seeds for independent: count each run once (`unit`), and number seeds as they ran."
+                f"{place}: in the order of the {self.unit}s, values resemble the one before (rank "
+                f"von Neumann ratio {ratio:.2f} over {len(values)} {self.unit}s; about 2 in any "
+                "order), as where they are checkpoints of one run, or rows that were sorted. Tests "
+                f"take {self.unit}s for independent: count each run once (`unit`), and number "
+                f"{self.unit}s as they ran."
             )
             self._flag(FlagKind.FOLLOWING, text)
 
@@ -425,9 +436,9 @@ class Gate:
                     continue
                 told.add(pair)
                 text = (
-                    f"{self._arm(pair[0])} has {fmt.number_of(few, 'seed')} and "
+                    f"{self._arm(pair[0])} has {fmt.number_of(few, self.unit)} and "
                     f"{self._arm(pair[1])} {many}: with so few against so many, tests err more "
-                    f"often than their level says. Add seeds to {self._arm(pair[0])}."
+                    f"often than their level says. Add {self.unit}s to {self._arm(pair[0])}."
                 )
                 self._flag(FlagKind.UNEQUAL, text)
 
@@ -456,7 +467,7 @@ class Gate:
         return replicate + first
 
     def _whose(self, arm: str, replicates: Sequence[int]) -> str:
-        return fmt.seeds([self._number(arm, replicate) for replicate in replicates])
+        return fmt.seeds([self._number(arm, replicate) for replicate in replicates], self.unit)
 
 
 COMPLETE = (

@@ -210,8 +210,8 @@ def _seeds(document: Document) -> str:
     least, most = (_number(n) for n in (min(runs), max(runs)))
     many = fmt.upper_first(least if least == most else f"{least} to {most}")
     if document.claim.design == "paired":
-        return f"{many} pairs of seeds"
-    return f"{many} seed{'' if most == 'one' else 's'} per arm"
+        return f"{many} pairs of {document.claim.unit}s"
+    return f"{many} {document.claim.unit}{'' if most == 'one' else 's'} per arm"
 
 
 def leaning(result: Result) -> Lean:

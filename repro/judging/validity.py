@@ -17,6 +17,7 @@ from repro.evidence.evidence import Evidence, Replicate, State
 from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
 from repro.judging import document as doc
+from repro.judging.claim_parts import replicate_of
 from repro.judging.interim import reversals
 from repro.judging.quality import Quality
 from repro.judging.verdict import Judged, roll_up
@@ -99,7 +100,9 @@ def _outside(claim: Claim, evidence: Evidence) -> Iterator[Fault]:
         having = (run for run in evidence.finished(arm) if name in run.values)
         for run, refused in ((run, said(run.values[name])) for run in having):
             if refused is not None:
-                whose = f"{spec.label} of {claim.arms[arm].label}, seed {run.number}"
+                whose = (
+                    f"{spec.label} of {claim.arms[arm].label}, {replicate_of(claim)} {run.number}"
+                )
                 remedy = f"{fmt.upper_first(refused[2])}."
                 yield Fault(Validity.INVALID, f"{whose}: {refused[0]}", remedy)
                 break
@@ -206,7 +209,7 @@ def _too_few_runs(claim: Claim, place: str, replicates: Sequence[Replicate]) -> 
     if not missing and len(replicates) >= claim.seeds.plan and finished >= claim.seeds.min:
         return ""
     diverged = sum(run.state in ("diverged", "imputed") for run in replicates)
-    reason = f"{place}: {finished} of {planned} seeds"
+    reason = f"{place}: {finished} of {planned} {replicate_of(claim)}s"
     reason += f", {diverged} diverged" if diverged else ""
     if not missing and finished < claim.seeds.min <= len(replicates):
         reason += f", and at least {claim.seeds.min} must finish"
@@ -232,7 +235,8 @@ def _to_complete(
     if missing:
         return f"Give each run in {source.file} its value, or `diverged` if it has none."
     lost = claim.seeds.plan - len(replicates)
-    return f"Add {fmt.number_of(lost, 'seed')} of {claim.arms[arm].label} to {source.file}."
+    many = fmt.number_of(lost, replicate_of(claim))
+    return f"Add {many} of {claim.arms[arm].label} to {source.file}."
 
 
 def _why_lost(replicates: Sequence[Replicate], state: State) -> str:
@@ -395,8 +399,9 @@ def _more_seeds(claim: Claim, evidence: Evidence) -> list[Flag]:
     if min(found.values(), default=0) <= planned:
         return []
     more = " and ".join(f"{claim.arms[arm].label} has {n}" for arm, n in found.items())
-    text = f"{planned} seeds per arm were planned, and {more}: all count, so nothing "
-    return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that seeds were added until it suited.")]
+    unit = replicate_of(claim)
+    text = f"{planned} {unit}s per arm were planned, and {more}: all count, so nothing "
+    return [Flag(FlagKind.MORE_SEEDS, f"{text}rules out that {unit}s were added until it suited.")]
 
 
 def _references(claim: Claim) -> set[str]:
@@ -451,6 +456,6 @@ def _diverged_caveat(claim: Claim, evidence: Evidence) -> list[Flag]:
             lost = [run.number for run in replicates if run.state == state]
             if lost:
                 said = fate.format(runs=fmt.number_of(len(lost), "run"))
-                text = f"{claim.arms[arm].label}: {said} ({fmt.seeds(lost)})."
+                text = f"{claim.arms[arm].label}: {said} ({fmt.seeds(lost, replicate_of(claim))})."
                 found.append(Flag(FlagKind.DIVERGED, text))
     return found

@@ -150,7 +150,8 @@ def flag(kind: str, unit: str) -> str:
 
 def name_of_flag(kind: str, unit: str) -> str:
     """`one fold left out`, where a replicate is a fold."""
-    return kind.replace("one seed", f"one {unit}")
+    article = "an" if unit[0] in "aeiou" else "a"
+    return kind.replace("a seed", f"{article} {unit}").replace("seed", unit)
 
 
 def strength(part: Strength | None, unit: str = "seed") -> str:

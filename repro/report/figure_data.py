@@ -298,7 +298,8 @@ def scatter_figure(document: Document, result: Result, name: str) -> Figure:
         groups.append(
             ScatterGroup(key, counted, tuple((p.x, p.y) for p in points if not p.counted))
         )
-    mark = "the mean of an arm" if result.points[0].replicate is None else "one seed"
+    one = f"one {document.claim.unit}"
+    mark = "the mean of an arm" if result.points[0].replicate is None else one
     caption = f"Each mark is {mark}: across, its {x}; upwards, its {y}."
     if not all(point.counted for point in result.points):
         caption += " Hollow marks lie outside the declared window and are not counted."
@@ -319,7 +320,8 @@ def _points_said(document: Document, result: Result) -> str:
     said = []
     if len(result.points) <= FEW:
         for point in result.points:
-            seed = "" if point.replicate is None else f", seed {point.replicate}"
+            named = f", {document.claim.unit} {point.replicate}"
+            seed = "" if point.replicate is None else named
             outside = "" if point.counted else ", outside the window"
             place = _place(document, result, [point])
             said.append(f"{lookups.arm_label(document, point.arm)}{seed}: {place}{outside}.")

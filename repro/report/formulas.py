@@ -99,7 +99,7 @@ TABLE: tuple[tuple[str, str, Part, str], ...] = (
 )  # fmt: skip
 
 
-def formula(test: str) -> Formula | None:
+def formula(test: str, unit: str) -> Formula | None:
     """The formula of a test by its name; None where there is none to show in one line.
 
     Two tests at once (TOST) are each the test of their name.
@@ -107,5 +107,5 @@ def formula(test: str) -> Formula | None:
     for name, label, mathml, said in TABLE:
         if name in test:
             markup = f'<math display="block">{mathml}</math>'
-            return Formula(label, markup, said)
+            return Formula(label.replace("seed", unit), markup, said)
     return None

@@ -119,7 +119,7 @@ def _found(document: Document, result: Result) -> tuple[str, str]:
     if result.scale == "none":
         share = "" if result.effect is None else fmt.share(result.effect)
         of = _SHARE.search(result.effect_label)
-        return (share, of[1] if of else "of seeds") if share else ("", "")
+        return (share, of[1] if of else f"of {document.claim.unit}s") if share else ("", "")
     effect = ""
     if result.effect is not None:
         effect = lookups.effect(document, result, result.effect, result.scale)

@@ -5,6 +5,7 @@ A run is a file, or a row of one, and what tells runs and arms is in their names
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from repro.results.log_runs import (
     text_of,
 )
 from repro.results.path_names import (
+    STATE,
     alike,
     by_template,
     common,
@@ -47,6 +49,8 @@ SETTINGS = (".hydra/config.yaml", "hparams.yaml")
 
 SACRED = ("config.json", "run.json")
 """The same of sacred, which writes two: only together are they its own."""
+
+_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 HELM, HELM_SPEC = "stats.json", "run_spec.json"
 HELM_INSTANCES = "per_instance_stats.json"
@@ -185,6 +189,7 @@ def _of_named_logs(logs: Mapping[str, Path]) -> list[Form]:
 
 def _of_files(there: ResultsThere, results: Sequence[Path]) -> tuple[Form, ...]:
     """A file per run, or per arm; UnfitError where there is none."""
+    results = _last_states(results)
     files = dict(zip(there.names(results), results, strict=True))
     names = of_one_training(there.path, telling([*files]))
     if several := _of_several_inside(files, names):
@@ -217,6 +222,17 @@ def _has_seeds(file: Path) -> bool:
     columns = {key: {str(record.get(key, "")) for record in records} for key in names}
     roles = {role_of(key) for key, cells in columns.items() if len(cells) > 1}
     return "seed" in roles and "arm" not in roles
+
+
+def _last_states(files: Sequence[Path]) -> list[Path]:
+    """The files, without those states of Hugging Face's Trainer that a later one goes on from."""
+    last: dict[Path, tuple[float, Path]] = {}
+    for each in (each for each in files if each.name == STATE):
+        saved = _CHECKPOINT.fullmatch(each.parent.name)
+        run, step = (each.parents[1], float(saved[1])) if saved else (each.parent, math.inf)
+        last[run] = max(last.get(run, (step, each)), (step, each))
+    kept = {each for _, each in last.values()}
+    return [each for each in files if each.name != STATE or each in kept]
 
 
 def _of_several_inside(files: Mapping[str, Path], names: Sequence[str]) -> tuple[Form, ...]:

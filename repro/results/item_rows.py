@@ -116,6 +116,9 @@ def _of_rows(
         arms = [text_in(path, run, where) for run in runs]
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
+    others = [name for name in _answers(runs) if name not in {*told, where, measure}]
+    if others and not hints.measure and len(names_of_numbers) == 1:
+        said += f" (not {named(others)}; else: --measure {shlex.quote(others[0])})"
     rows = [_row(path, arm, run, measure, seed, hints) for arm, run in zip(arms, runs, strict=True)]
     _refuse_twice(path, rows, runs, trial)
     rows, averaged = _averaged(rows, trial) if trial else (rows, "")
@@ -156,6 +159,12 @@ def _with_answers(runs: list[FoundRun], told: set[str]) -> list[FoundRun]:
         )
         for at, run in enumerate(runs)
     ]
+
+
+def _answers(runs: Sequence[FoundRun]) -> list[str]:
+    """The numbers that say in every row whether an answer is right."""
+    rows = [row for run in runs for row in run.rows]
+    return [name for name in rows[0] if {row.get(name) for row in rows} == {0.0, 1.0}]
 
 
 def _of_columns(runs: list[FoundRun], told: set[str], hints: Hints) -> tuple[list[FoundRun], str]:

@@ -225,9 +225,14 @@ def by_template(names: Iterable[str], noun: str, *, file: bool) -> tuple[Form, .
     return forms_named(f"a {noun}", imports, tuple(left))
 
 
+STATE = "trainer_state.json"
+"""In which the Trainer of Hugging Face has the log of a run, and more about it."""
+
+
 def import_keys(template: str) -> dict[str, Any]:
     """The number in the path is the seed, so that a folder without a file is a missing run."""
-    return {"path": template, **({"seed": "run"} if "{run}" in template else {})}
+    rows = {"rows": "log_history"} if template.endswith(STATE) else {}
+    return {"path": template, **rows, **({"seed": "run"} if "{run}" in template else {})}
 
 
 def forms_named(

@@ -9,19 +9,26 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from glob import escape
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from string import digits
 from typing import Literal
 
 from repro.errors import printable
 from repro.files import leads_out, read_bytes
+from repro.results.folds import refuse_folds
 from repro.results.forms import named, refused
-from repro.results.found_results import FoundResults
+from repro.results.found_results import FoundResults, read_results
 from repro.results.log_runs import LARGEST, LOGS, is_table
+from repro.results.path_names import common
 from repro.results.roles import says_best
+from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
 from repro.schema.cells import float_of
@@ -60,6 +67,7 @@ _STEP = re.compile(
     r"[\"']?[:= ]+(\d+)(?:/(\d+))?"
 )
 _SEED = re.compile(r"(?i)seed[_=-]?(\d+)")
+_WILD = re.compile(r"[*?]|\[[^]]*\]")
 _DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 
@@ -114,10 +122,22 @@ class Log:
     source: str
 
 
+def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
+    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
+    if hints == Hints(measure=hints.measure) and is_record(path):
+        return read_record(path, RecordHints(hints.measure, step))
+    results = read_results(path, root, replace(hints, step=step, alone=True))
+    refuse_folds(path, results.folds)
+    return results
+
+
 def is_record(path: Path) -> bool:
-    """Whether a folder has logs, right in it or below, and no more files of results than these."""
+    """Whether a folder has logs, right in it or below, and no more files of results than these.
+
+    Or a pattern names some.
+    """
     if not path.is_dir():
-        return False
+        return bool(_selected(path)[1])
     logs = _logs(path) or [each for below in _below(path).values() for each in below]
     logs = [each for each in logs if not is_table(each)]
     others = [each for each in path.glob("*") if each.suffix.lower() in (".json", ".csv", ".jsonl")]
@@ -125,13 +145,16 @@ def is_record(path: Path) -> bool:
 
 
 def read_record(path: Path, hints: RecordHints) -> FoundResults:
-    """The runs of a record as one arm, which is called like its folder.
+    """The runs of a record as one arm, which is called like its folder, or as the pattern says.
 
     A log without a value, or one that ended early, is a run that is missing; one that ends with
     what is not finite has diverged. ClaimError where several programs, numbers or ends may be
     meant, or a log cannot be read.
     """
-    files, said = _chosen(path)
+    asked, (path, selected) = path, _selected(path)
+    left = [each.name for each in _logs(path) if each not in selected] if selected else []
+    said = [f"not used, not named so: {_some(left)}"] if left else []
+    files, said = (selected, said) if selected else _chosen(path)
     if hints.step is None:
         _refuse_methods(path, files)
     names = (hints.measure,) if hints.measure else MEASURES
@@ -152,7 +175,8 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     values = [
         _value(seed, end) for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
     ]
-    name = path.resolve().name
+    words = Path(_WILD.sub("", asked.relative_to(path).as_posix())).stem.strip("_-. ")
+    name = words or path.resolve().name
     head = f"{number_of(len(values), 'log')} of {name}, the last '{measure}' of each"
     at = next((f", {end.at}" for end in there.values()), "")
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
@@ -163,7 +187,7 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     lines += filter(None, doubts)
     lines += _submitted(path, measure, [end.value for end in there.values()])
     return FoundResults(
-        path, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
+        asked, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
     )
 
 
@@ -193,8 +217,32 @@ def _chosen(path: Path) -> tuple[list[Path], list[str]]:
     raise refused(path, mistake, "the logs of one record", advice)
 
 
-def _logs(folder: Path) -> list[Path]:
-    files = (each for each in folder.iterdir() if each.suffix.lower() in LOGS and each.is_file())
+def _selected(path: Path) -> tuple[Path, list[Path]]:
+    """The folder of a pattern such as `logs/seed*.txt`, and the logs that it names."""
+    if path.exists() or not _WILD.search(str(path)):
+        return path, []
+    folder = next(each for each in path.parents if each.is_dir())
+    with suppress(ValueError):  # `**` next to other signs
+        return folder, _logs(folder, folder.glob(path.relative_to(folder).as_posix()))
+    return folder, []
+
+
+def _pattern(path: Path, chosen: Sequence[str], every: Sequence[str]) -> str:
+    """What names these logs of a folder and no others, as a shell takes it; empty if nothing."""
+    start = chosen[0][: common(chosen)].rstrip(digits)
+    ends = [each[len(start) :][::-1] for each in chosen]
+    end = ends[0][: common(ends)][::-1].lstrip(digits)
+    for some in ("*", "[0-9]*", "[0-9a-f]*"):
+        pattern = f"{escape(start)}{some}{escape(end)}"
+        if {each for each in every if PurePosixPath(each).match(pattern)} == {*chosen}:
+            return shlex.quote(str(path / pattern))
+    return ""
+
+
+def _logs(folder: Path, files: Iterable[Path] | None = None) -> list[Path]:
+    """The logs in a folder, or those of some files."""
+    files = folder.iterdir() if files is None else files
+    files = (each for each in files if each.suffix.lower() in LOGS and each.is_file())
     shown = (each for each in files if not each.name.startswith("."))
     found = sorted(each for each in shown if not NO_LOGS.match(each.stem))
     if len(found) > MOST_LOGS:
@@ -205,11 +253,19 @@ def _logs(folder: Path) -> list[Path]:
 
 def _refuse_methods(path: Path, files: Sequence[Path]) -> None:
     """ClaimError where words in the names of logs tell groups of several apart."""
-    words = Counter(_UUID.sub("#", _SEED.sub("seed#", file.stem)).strip("_-. #") for file in files)
-    several = [f"{word or 'no word'} ({count})" for word, count in words.items() if count > 1]
+    groups: dict[str, list[str]] = {}
+    for file in files:
+        word = _UUID.sub("#", _SEED.sub("seed#", file.stem)).strip("_-. #")
+        groups.setdefault(word, []).append(file.relative_to(path).as_posix())
+    several = {word or "no word": each for word, each in groups.items() if len(each) > 1}
     if len(several) > 1:
-        mistake = f"words in the names of its logs tell them apart: {', '.join(several[:SHOWN])}"
+        told = [f"{word} ({len(each)})" for word, each in several.items()]
+        mistake = f"words in the names of its logs tell them apart: {', '.join(told[:SHOWN])}"
+        every = [name for each in groups.values() for name in each]
+        patterns = [_pattern(path, each, every) for each in [*several.values()][:SHOWN]]
         advice = "put the logs of each into a folder, and name one of them"
+        if all(patterns):
+            advice = f"name one of them in place of {path}: {' or '.join(patterns)}"
         raise refused(path, mistake, "the logs of one program", advice)
 
 

@@ -60,7 +60,9 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
     "time": (
         *("time", "timestamp", "created", "created_at", "updated_at", "date", "datetime"),
         *("runtime", "walltime", "wall_time", "start_time", "end_time"),
-        *("_step", "_runtime", "_timestamp"),
+        *("_step", "_runtime", "_timestamp", "total_flos"),
+        *("eval_runtime", "eval_samples_per_second", "eval_steps_per_second"),
+        *("train_runtime", "train_samples_per_second", "train_steps_per_second"),
     ),
 }
 """The only table of names; of arms and seeds the surest stand first."""

@@ -6,6 +6,7 @@ Or why none is compared: what stands in its place, or no arms.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -146,17 +147,19 @@ def measure_of(
     best = [name for name in names if says_best(name) and without_best(name) in names]
     if best:
         number, said = measure_of(path, [each for each in names if each not in best], hints, runs)
-        return number, f"{said}; the best of several checkpoints, --measure {best[0]}, is not used"
+        other = f"--measure {shlex.quote(best[0])}"
+        return number, f"{said}; the best of several checkpoints, {other}, is not used"
     if len(names) == 1:
         return names[0], f"the number '{names[0]}'"
     for word in TESTS:
         having = [name for name in names if word in _words(name) and not _COSTS & {*_words(name)}]
         if len(having) == 1:
-            others = len(names) - 1
-            return having[0], f"the number '{having[0]}' ({others} more: --measure)"
+            others = [name for name in names if name != having[0]]
+            more = f"not {named(others)}; else: --measure {shlex.quote(others[0])}"
+            return having[0], f"the number '{having[0]}' ({more})"
     mistake = f"several numbers may be meant: {', '.join(names[:20])}"
     first = next((name for name in names if role_of(name) == "measure"), names[0])
-    raise refused(path, mistake, "one", f"name it, as in --measure {first}")
+    raise refused(path, mistake, "one", f"name it, as in --measure {shlex.quote(first)}")
 
 
 def _words(name: str) -> list[str]:

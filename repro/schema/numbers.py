@@ -266,14 +266,14 @@ NAMED = 5
 """More seeds than this are counted and not named."""
 
 
-def seeds(numbers: Sequence[int]) -> str:
-    """`seed 3`, `seeds 1, 2 and 4`, `seeds 1, 2, 3, 4, 5 and 7 more`."""
+def seeds(numbers: Sequence[int], unit: str = "seed") -> str:
+    """`seed 3`, `seeds 1, 2 and 4`, `seeds 1, 2, 3, 4, 5 and 7 more`; or of another unit."""
     shown = [str(number) for number in numbers[:NAMED]]
     if len(numbers) > NAMED:
-        return f"seeds {', '.join(shown)} and {len(numbers) - NAMED} more"
+        return f"{unit}s {', '.join(shown)} and {len(numbers) - NAMED} more"
     if len(shown) == 1:
-        return f"seed {shown[0]}"
-    return f"seeds {', '.join(shown[:-1])} and {shown[-1]}"
+        return f"{unit} {shown[0]}"
+    return f"{unit}s {', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def told_apart(name: str, kind: str, kinds: Sequence[str]) -> str:

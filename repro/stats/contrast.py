@@ -309,6 +309,9 @@ def paired_contrast(
         for weight, sample in zip(weights, samples, strict=True)
     )
     if sums.n > 1 and max(sums.values) - min(sums.values) <= ROUND_OFF * largest:
+        if not any(sums.values) and weights == (1.0, -1.0):
+            equal = "both arms have the same value in every pair, so nothing is left to test"
+            raise ClaimError(equal, advice="find out whether the arms ran alike")
         raise ClaimError(
             "all pairs differ by the same amount, so a test on means would call it certain",
             advice="use separation or bound",

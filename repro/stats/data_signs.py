@@ -241,7 +241,8 @@ STRONGEST = 0.99
 class Shared:
     """Replicates of two arms with equal values, as pairs; ``chance`` is at most that of so many.
 
-    ``copied``: they are more than half of the smaller arm; of paired arms, all of both.
+    ``copied``: they are more than half of the smaller arm; of paired arms all of both, which no
+    correlation explains.
     ``whole``: they are all of the smaller arm, at equal numbers.
     """
 
@@ -251,14 +252,16 @@ class Shared:
     whole: bool
 
 
-def shared(a: Sample, b: Sample, step: float, *, paired: bool) -> Shared | None:
+def shared(a: Sample, b: Sample, step: float, *, paired: bool, level: float) -> Shared | None:
     """What the arms have in common, and how likely that is; ``None`` where they share nothing.
 
     The chance that m honest values of each arm match is at most C(a, m) C(b, m) m! (f s)^m, f
     the largest density of the arm that scatters more and s the ``step`` of values; at equal
     numbers of seeds C(k, m) (f s)^m. Twice the lesser is reported. Of ``paired`` arms most of
     the values at equal numbers may be near each other: they count only where they are more than
-    half, and their difference scatters as at a correlation of 0.99.
+    half, and their difference scatters as at a correlation of 0.99. Where all are equal nothing
+    is left to test, and they count as in any arms; that they are ``copied`` is said at ``level``
+    of pairs that correlate so.
     """
     same, cross = _matches(a, b)
     scale = max(scatter(a.values), scatter(b.values))
@@ -268,8 +271,9 @@ def shared(a: Sample, b: Sample, step: float, *, paired: bool) -> Shared | None:
     copied, chance = len(same) > half, _at_equal_numbers(both, len(same), cell)
     if paired:
         near = min(1.0, cell / math.sqrt(2 * (1 - STRONGEST)))
-        copied = len(same) == a.n == b.n
-        chance = _at_equal_numbers(both, len(same), near) if 2 * len(same) > both else 1.0
+        alike = len(same) == a.n == b.n
+        likely = _at_equal_numbers(both, len(same), near) if 2 * len(same) > both else 1.0
+        copied, chance = alike and 2 * likely <= level, chance if alike else likely
     anywhere = _anywhere(a.n, b.n, len(elsewhere), cell)
     found = (
         Shared(tuple(same), chance, copied, len(same) == 2 * half),

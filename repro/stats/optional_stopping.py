@@ -1,4 +1,4 @@
-"""What looking after each run does to a test of a mean against a limit, by simulation."""
+"""What looking after each run does to a test of a mean against a limit, or against other runs."""
 
 from __future__ import annotations
 
@@ -42,11 +42,16 @@ def e_process(losses: Array, alpha: float, first: int) -> npt.NDArray[np.bool_]:
 
 def t_values(losses: Array, first: int) -> tuple[Array, Array]:
     """How many standard errors the mean is below 0 after each run from the first look, and n."""
+    n, means, variances = _so_far(losses, first)
+    return -means / np.sqrt(variances / n), n
+
+
+def _so_far(losses: Array, first: int) -> tuple[Array, Array, Array]:
+    """The number of runs at each look, their mean and their variance."""
     n = np.arange(first, losses.shape[1] + 1, dtype=float)
-    sums = losses.cumsum(axis=1)[:, first - 1 :]
+    means = losses.cumsum(axis=1)[:, first - 1 :] / n
     squares = np.square(losses).cumsum(axis=1)[:, first - 1 :]
-    variances = (squares - np.square(sums) / n) / (n - 1)
-    return -sums / n / np.sqrt(variances / n), n
+    return n, means, (squares - n * np.square(means)) / (n - 1)
 
 
 def found(
@@ -67,6 +72,21 @@ def found(
     """
     crossed = rule(_standard_normal(last) - below, alpha, first)
     return float((crossed.any(axis=1) if looks else crossed[:, -1]).mean())
+
+
+def found_against(old: int, alpha: float, scatter: float, *, first: int, last: int) -> float:
+    """The share of simulated records that Welch's one-sided test finds better, and none is.
+
+    The other record has its ``old`` runs; the new one grows, is looked at after each run, and has
+    ``scatter`` times its standard deviation.
+    """
+    drawn = _standard_normal(last + old)
+    n, means, variances = _so_far(scatter * drawn[:, :last], first)
+    _, base, fixed = _so_far(drawn[:, last:], old)
+    new, other = variances / n, fixed / old
+    df = np.square(new + other) / (np.square(new) / (n - 1) + np.square(other) / (old - 1))
+    p = stdtr(df, (means - base) / np.sqrt(new + other))
+    return float((p < alpha).any(axis=1).mean())
 
 
 @cache

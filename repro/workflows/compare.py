@@ -13,6 +13,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from glob import has_magic
 from pathlib import Path
 from typing import Literal
 
@@ -21,24 +22,22 @@ from repro.consent import Consent, Module, require_code
 from repro.drafting.claim_text import Better, MeanLimit
 from repro.drafting.drafts import DraftOptions, Drafts, drafts_of, of_others, write
 from repro.errors import ClaimError, DataError, ReproError
-from repro.expectations.verdict_words import Validity
 from repro.files import resolved
 from repro.judging.document import Document
 from repro.report.write import JSON, read_document
-from repro.results.folds import refuse_folds
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
 from repro.results.readings import number_in
-from repro.results.record_logs import RecordHints, is_record, read_record
+from repro.results.record_logs import read_alone
 from repro.results.run_fields import Hints
 from repro.results.run_values import FoundValue
-from repro.schema import numbers as fmt
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
+from repro.workflows.luck import stopping
 from repro.workflows.verify import Options, Verified, verify_claims
 
 WHY = "the margin that was given when the results were there"
@@ -179,12 +178,13 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items() if runs)
-    unit = "folds per arm" if results.folds else "seeds per arm"
+    unit = "folds" if results.folds else "runs" if comparison.hints.unit else "seeds"
     if results.tasks:
         lone = all(_count(runs) == "1" for runs in results.runs.values())
-        unit = f"{'values' if lone else 'seeds'} per arm and task"
-    notes = (*dict.fromkeys(results.doubts.values()), *_notes(verified.documents, comparison.level))
-    n = [] if results.items else [f"n, the {unit}: {', '.join(counts)}"]
+        unit = "values" if lone else unit
+    each = " and task" if results.tasks else ""
+    notes = (*dict.fromkeys(results.doubts.values()), *_notes(verified.documents, comparison))
+    n = [] if results.items else [f"n, the {unit} per arm{each}: {', '.join(counts)}"]
     said = (*drafts.said, *n, *changed)
     return ComparedResults(verified, said, files, tuple(results.said), notes)
 
@@ -288,7 +288,7 @@ def _read(comparison: CompareOptions) -> FoundResults:
         mistake = f"{second}: a number, and no results to compare with"
         advice = f"to hold the mean against it: --at-most {second} or --at-least {second}"
         raise ClaimError(f"{mistake}\n  expected: a file or folder of runs\n  to do: {advice}")
-    if not second.exists():
+    if not (second.exists() or has_magic(str(second))):
         return _with_arm(comparison, str(second))
     results, other = (_one(comparison, each) for each in (comparison.results, second))
     for each in (results, other):
@@ -351,15 +351,6 @@ def _one(comparison: CompareOptions, path: Path) -> FoundResults:
     if comparison.level or comparison.against or comparison.within:
         return read_alone(path, comparison.out, comparison.hints, comparison.step)
     return read_results(path, comparison.out, replace(comparison.hints, step=comparison.step))
-
-
-def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
-    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
-    if hints == Hints(measure=hints.measure) and is_record(path):
-        return read_record(path, RecordHints(hints.measure, step))
-    results = read_results(path, root, replace(hints, step=step, alone=True))
-    refuse_folds(path, results.folds)
-    return results
 
 
 def _bad_side(comparison: CompareOptions) -> Literal["", "both", "higher", "lower"]:
@@ -435,56 +426,12 @@ def _values(document: Document) -> dict[tuple[str, str, int, str], float]:
     }
 
 
-def _notes(documents: Sequence[Document], level: MeanLimit | None) -> Iterator[str]:
-    """What stopping does to each level, and of which claim, where there are several."""
-    if level is None:
-        return
+def _notes(documents: Sequence[Document], asked: CompareOptions) -> Iterator[str]:
+    """What stopping does to a record, and of which claim it is, where there are several."""
+    gain = None if asked.against is None else (better_of(asked, ""), asked.by or 0.0)
     for document in documents:
-        if said := stopping(document, level):
+        if said := stopping(document, asked.level, gain):
             yield said if len(documents) == 1 else f"{document.claim.id}: {said}"
-
-
-FIRST_LOOK = 3
-"""The run after which somebody may first have looked: no fewer are judged."""
-
-KNOWN = 1e9
-"""Degrees of freedom at which a known standard deviation is as good as an estimated one."""
-
-
-def stopping(document: Document, level: MeanLimit) -> str:
-    """What it does to a level that the number of runs was decided after looking; empty without n.
-
-    How often p is below alpha at some look, of a mean exactly at the limit, is simulated; the
-    e-value is valid however one stops.
-    """
-    from repro.stats import optional_stopping as simulated
-    from repro.stats.anytime import one_sided_e_value
-
-    judged = document.verdict.validity == Validity.VALID and document.results
-    if not judged or not document.arms[0].summaries:
-        return ""
-    result, summary = document.results[0], document.arms[0].summaries[0]
-    spread = level.sd[0] if level.sd else summary.sd
-    n, alpha = summary.n or 0, result.alpha
-    if not (n > 1 and spread and result.p is not None):
-        return ""
-    below = level.limit - summary.mean if level.side == "at_most" else summary.mean - level.limit
-    t = below / spread * math.sqrt(n)
-    e = float(one_sided_e_value(t, n, None, df=KNOWN if level.sd else None))
-    largest = float(one_sided_e_value(1e9, n, None))
-    decides = "decides" if e >= 1 / alpha else "does not decide"
-    if not level.sd and largest < 1 / alpha:
-        decides = f"cannot decide with {n} runs"
-    allowed = f"{fmt.e_value(e)} and {decides} ({1 / alpha:g} is needed)"
-    if n <= FIRST_LOOK:
-        return f"the e-value, valid however one stops, is {allowed}"
-    rule = simulated.z_test if level.sd else simulated.t_test
-    rate = fmt.share(simulated.found(rule, 0.0, alpha, first=FIRST_LOOK, last=n), 2)
-    return (
-        f"stopping: had somebody looked after each run from run {FIRST_LOOK} on, p < {alpha:g} "
-        f"would come by chance in {rate} of records exactly at the limit, with up to {n} runs; the "
-        f"e-value, valid however one stops, is {allowed}"
-    )
 
 
 def intervals(document: Document) -> Mapping[tuple[str, str], tuple[float, float]]:

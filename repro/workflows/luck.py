@@ -1,4 +1,4 @@
-"""What luck alone does: the noise floor of a baseline, and what of a research loop stands above."""
+"""What luck alone does: the noise floor, what of a loop stands above it, and stopping in time."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
 
-from repro.drafting.claim_text import Better
+from repro.drafting.claim_text import Better, MeanLimit
 from repro.errors import ClaimError, DataError
+from repro.expectations.verdict_words import Validity
+from repro.judging.document import Document
 from repro.results.forms import refused
 from repro.results.loop_log import Experiment, read_loop
+from repro.results.record_logs import read_alone
 from repro.results.run_fields import Hints
 from repro.schema import numbers as fmt
 from repro.schema.numbers import number_of
 from repro.stats.noise_floor import LEAST_RUNS, NoiseFloor, lucky_records
-from repro.workflows.compare import read_alone
+
+if TYPE_CHECKING:
+    from repro.stats.optional_stopping import Crossed
 
 SEEDS = (3, 5, 10)
 """Seeds per side of which the smallest difference is said."""
@@ -237,3 +243,106 @@ def _names(gains: Sequence[tuple[str, float]]) -> str:
 
 def _count(seeds: int | None) -> str:
     return "too many" if seeds is None else fmt.count(seeds)
+
+
+FIRST_LOOK = 3
+"""The run after which somebody may first have looked: no fewer are judged."""
+
+KNOWN = 1e9
+"""Degrees of freedom at which a known standard deviation is as good as an estimated one."""
+
+WIDER = 4
+"""So many times as much as the old record a new one may scatter."""
+
+
+def stopping(document: Document, level: MeanLimit | None, gain: tuple[Better, float] | None) -> str:
+    """What it does to a record that its number of runs was decided after looking; empty without n.
+
+    The record is held against a ``level``, or is to be better than another by more than a
+    ``gain``. How often it passes at some look, exactly at that border, is simulated; the e-value
+    is valid however one stops.
+    """
+    if document.verdict.validity != Validity.VALID or not document.results:
+        return ""
+    if level is not None:
+        return _at_level(document, level)
+    return "" if gain is None else _against(document, *gain)
+
+
+def _at_level(document: Document, level: MeanLimit) -> str:
+    from repro.stats import optional_stopping as simulated
+
+    if not document.arms[0].summaries:
+        return ""
+    result, summary = document.results[0], document.arms[0].summaries[0]
+    spread = level.sd[0] if level.sd else summary.sd
+    n, alpha = summary.n or 0, result.alpha
+    if not (n > 1 and spread and result.p is not None):
+        return ""
+    below = level.limit - summary.mean if level.side == "at_most" else summary.mean - level.limit
+    looks = _Looks(n, None, KNOWN if level.sd else None, alpha)
+    rule = simulated.z_test if level.sd else simulated.t_test
+    return looks.told(below / spread * math.sqrt(n), rule, "exactly at the limit")
+
+
+def _against(document: Document, better: Better, by: float) -> str:
+    """The same of a record against another, which has its runs; of pairs each is a new one."""
+    from repro.stats import optional_stopping as simulated
+    from repro.stats.contrast import Contrast
+
+    result = document.results[0]
+    sizes = {arm.id: each.n for arm in document.arms for each in arm.summaries}
+    n, old = (sizes.get(arm) or 0 for arm in result.arms)
+    reach, df, effect = result.interval, result.df, result.effect
+    if not (df and old > 1 and reach and effect is not None):
+        return ""
+    if reach.low is None or reach.high is None:
+        return ""
+    se = (reach.high - reach.low) / 2 / Contrast(0.0, 1.0, df).interval(reach.level).high
+    t = ((-effect if better == "lower" else effect) - by) / se
+    paired = document.claim.design == "paired"
+    looks = _Looks(round(df) + 1 if paired else n, None if paired else old, df, result.alpha)
+    border = f"better by exactly {by:g}" if by else "no better"
+    return looks.told(t, simulated.t_test, f"that are {border}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """The runs, or pairs, after each of which somebody may have looked, and those of another."""
+
+    n: int
+    old: int | None
+    df: float | None
+    alpha: float
+
+    def told(self, t: float, rule: Crossed, border: str) -> str:
+        """How often ``rule`` is met at some look at a ``border``, and the e-value of ``t``."""
+        from repro.stats.anytime import one_sided_e_value
+
+        e = float(one_sided_e_value(t, self.n, self.old, df=self.df))
+        largest, needed = float(one_sided_e_value(1e9, self.n, self.old)), 1 / self.alpha
+        decides = "decides" if e >= needed else "does not decide"
+        if self.df != KNOWN and largest < needed:
+            decides = f"cannot decide with {self.n} runs"
+        how = "valid" if self.old is None else "which keeps about its level"
+        allowed = f"the e-value, {how} however one stops, is {fmt.e_value(e)} and {decides}"
+        if self.n <= FIRST_LOOK:
+            return f"{allowed} ({needed:g} is needed)"
+        return (
+            f"stopping: had somebody looked after each run from run {FIRST_LOOK} on, "
+            f"p < {self.alpha:g} would come by chance in {self._rate(rule)} of records {border}, "
+            f"with up to {self.n} runs; {allowed} ({needed:g} is needed)"
+        )
+
+    def _rate(self, rule: Crossed) -> str:
+        from repro.stats import optional_stopping as simulated
+
+        first, last = FIRST_LOOK, self.n
+        if self.old is None:
+            return fmt.share(simulated.found(rule, 0.0, self.alpha, first=first, last=last), 2)
+        alike, wider = (
+            simulated.found_against(self.old, self.alpha, each, first=first, last=last)
+            for each in (1, WIDER)
+        )
+        more = f"{fmt.share(wider, 2)} where the new one has {WIDER} times that of the old"
+        return f"{fmt.share(alike, 2)} (equal scatter; {more})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,20 @@ def test_splits_that_may_be_drawn_one_by_one_need_the_size_of_their_test_sets() 
     )
     done = repro("compare", "runs.csv", "--better", "higher", "--test-to-train", "0.25")
     assert (done.returncode, "there are none" in done.stderr) == (2, True)
+
+
+def test_what_is_odd_about_folds_is_said_of_folds() -> None:
+    """One far from the rest, two alike, and a page without a seed."""
+    table = Path(long())
+    lines = table.read_text().splitlines()
+    told = [line.rpartition(",")[0] for line in lines if ",ours," in line]
+    odd = {told[4]: "0.1", told[7]: "0.7912345", told[8]: "0.7912345"}
+    cells = (line.rpartition(",") for line in lines)
+    table.write_text("\n".join(f"{key},{odd.get(key, value)}" for key, _, value in cells))
+    done = repro("compare", table, "--better", "higher", "--baseline", "base")
+    assert "a fold far from its arm" in done.stdout, done.stderr
+    assert "one fold left out" in done.stdout
+    (page,) = Path("reports").glob("*/declared/report.html")
+    said = page_text(page)
+    assert "fold 4 is 0.1, " in said
+    assert re.findall(r".{30}\bseeds?\b.{30}", said, re.IGNORECASE) == []

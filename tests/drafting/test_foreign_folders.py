@@ -163,7 +163,7 @@ def test_one_table_between_tabs_may_be_called_txt() -> None:
     rows = [f"{arm}\t{seed}\t{returns(arm, seed, 1)}" for arm in GYM for seed in range(4)]
     Path("runs.txt").write_text("\n".join(("method\tseed\treturn", *rows)))
     done = repro("compare", "runs.txt", "--better", "higher")
-    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr
     Path("log.txt").write_text("step\tof a log\nno table: 3\n")
     assert "this log is one run" in repro("compare", "log.txt", "--better", "higher").stderr
 
@@ -191,7 +191,7 @@ def test_parallel_environments_are_averaged_in_each_run() -> None:
     done = repro(*args)
     assert (done.returncode, "--unit run averages the rows of each run" in done.stderr) == (2, True)
     done = repro(*args, "--unit", "run")
-    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr
     (result,) = read_document(next(Path("reports").glob("*/declared/report.json"))).results
     means = [
         sum(returns(arm, seed, 1 + k / 100) + k for k in range(3) for seed in range(1, 5)) / 24
@@ -206,7 +206,7 @@ def test_runs_may_differ_in_their_episodes() -> None:
     file = Path("zoo/ppo/Hopper-v4_2/0.monitor.csv")
     file.write_text(f"{file.read_text()}\n330,100,4")
     done = repro(*args, "--unit", "run")
-    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr
     assert "VALID" in done.stdout
 
 
@@ -224,7 +224,7 @@ def test_the_folder_of_a_run_ends_with_its_number_where_files_are_of_episodes() 
     assert (done.returncode, "--unit run averages the rows of each run" in done.stderr) == (2, True)
     assert "task" not in done.stderr
     done = repro(*args, "--unit", "run")
-    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("folder", ["results", "exp2"])

@@ -108,7 +108,9 @@ def test_what_stands_before_a_number_is_not_forgotten() -> None:
         told = f"Test | loss={value}\nTrain | loss=0.{seed}\n"
         written(f"logs/{arm}-{seed}.log", told)
     done = repro("compare", "logs", "--better", "lower")
-    assert "read: the number 'Test loss' (1 more: --measure)" in done.stdout, done.stderr
+    assert (
+        "read: the number 'Test loss' (not Train loss; else: --measure 'Train loss')" in done.stdout
+    ), done.stderr
     judged = read_document(Path("reports/mixup_vs_plain/declared/report.json"))
     assert judged.results[0].effect == pytest.approx(EFFECT, abs=1e-9)
 

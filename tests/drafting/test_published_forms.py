@@ -101,6 +101,41 @@ def test_events_whose_folders_are_all_named_otherwise_are_counted() -> None:
     is_refused(compared(), "its folders of events are one run each", "mixup, other, plain")
 
 
+def trainer(arm: str, seed: int, value: float) -> dict[str, str]:
+    """As the Trainer of Hugging Face leaves a run: its state, of a checkpoint too, and more."""
+    place, steps = f"runs/{arm}_seed{seed}", range(100, 400, 100)
+    logged: list[dict[str, float]] = []
+    for step in steps:
+        last = value + (300 - step) / 100
+        logged.append({"loss": last / 2, "learning_rate": 1e-5, "step": step})
+        logged.append(
+            {
+                "eval_loss": last,
+                "eval_runtime": 1.0 + seed,
+                "eval_samples_per_second": 80.0 - seed,
+                "step": step,
+            }
+        )
+    end = {"train_loss": 1.0, "train_runtime": 9.0 + seed, "total_flos": 1e15, "step": 300}
+    state = {"max_steps": 300, "eval_steps": 100, "log_history": [*logged, end]}
+    early = {**state, "log_history": logged[:2]}
+    return {
+        f"{place}/trainer_state.json": json.dumps(state),
+        f"{place}/checkpoint-100/trainer_state.json": json.dumps(early),
+        f"{place}/config.json": json.dumps({"hidden_size": 8}),
+    }
+
+
+def test_the_state_of_hugging_faces_trainer_is_a_series() -> None:
+    """The last `eval_loss` of each run counts; how fast it was is no result."""
+    for arm, seed, value in VALUES:
+        write(trainer(arm, int(seed), float(value)))
+    done = repro("compare", "runs", "--better", "lower")
+    assert "the number 'eval_loss'" in done.stdout, done.stderr
+    found = read_document(Path("reports/mixup_vs_plain/declared/report.json")).results[0]
+    assert found.effect == pytest.approx(EFFECT, rel=1e-9)
+
+
 def sacred(number: int, status: str = "COMPLETED") -> dict[str, str]:
     arm, seed, value = VALUES[number]
     series = {"error": {"steps": [0, 1], "timestamps": ["", ""], "values": [9.0, value]}}

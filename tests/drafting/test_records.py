@@ -23,6 +23,7 @@ from scipy.stats import t as student
 from repro.judging.document import Document
 from repro.report.write import read_document
 from repro.schema import numbers as fmt
+from repro.stats.anytime import one_sided_e_value
 from tests.commands import repro as command
 
 ROOT = Path(__file__).parents[2]
@@ -151,6 +152,24 @@ def test_an_improvement_on_another_record_is_one_sided_by_a_margin() -> None:
     expected = ttest_ind(FA3, base, equal_var=False).confidence_interval(0.98)
     assert (found.interval.low, found.interval.high) == pytest.approx(tuple(expected), rel=1e-6)
     assert found.conclusion == "CONFIRMED", said(result)
+
+
+def test_what_looking_does_is_said_of_a_record_against_another() -> None:
+    """The e-value of Welch's t against the margin; of pairs, of their differences."""
+    base = (3.2821, 3.2835, 3.2827, 3.2841, 3.2829)
+    args = ("--against", record(base, "before"), "--better", "lower", "--alpha", 0.01)
+    told = said(repro("compare", record(FA3), *args, "--by", 0.005))
+    test = ttest_ind([each - 0.005 for each in base], FA3, equal_var=False)
+    e = one_sided_e_value(test.statistic, 7, 5, df=test.df)
+    assert "p < 0.01 would come by chance in 2.0% (equal scatter; " in told
+    assert "of records that are better by exactly 0.005, with up to 7 runs; the e-value" in told
+    assert f"however one stops, is {fmt.significant(float(e))} and does not decide (100 " in told
+    paired = said(repro("compare", record(FA3[:5], "new"), *args, "--paired"))
+    assert "% of records that are no better, with up to 5 runs; the e-value, valid" in paired
+    assert "equal scatter" not in paired
+    few = said(repro("compare", record(FA3[:3], "few"), *args))
+    assert "stopping" not in few
+    assert "the e-value" in few
 
 
 @pytest.mark.parametrize(
@@ -290,6 +309,35 @@ def test_methods_in_names_are_not_pooled_and_seeds_in_sources_are_one_program() 
         source = SOURCE.replace("val_loss = 0", f"SEED = {place}")
         Path("fa3", f"{place}.txt").write_text(log(value, source=source, ms=place))
     assert "not one program" not in said(repro("compare", "fa3", "--at-most", 3.28))
+
+
+def test_one_of_two_sets_of_logs_is_named_by_the_pattern_that_the_message_gives() -> None:
+    """As in parameter-golf, with a gate and without; what else lies there is named."""
+    record(FA3[:4], "golf", "train_seed{}")
+    record([3.281, 3.282, 3.2815], "golf", "train_gate_seed{}")
+    told = repro("compare", "golf", "--at-most", 3.28).stderr
+    gate, plain = re.findall(r"golf/\S*[*]\S*(?=')", told)
+    assert f"name one of them in place of golf: '{gate}' or '{plain}'" in told
+    result = repro("compare", plain, "--at-most", 3.28)
+    assert "4 logs of train_seed, the last 'val_loss' of each" in said(result)
+    assert "not used, not named so: 3 logs (train_gate_seed0.txt, " in said(result)
+    (found,) = document("train_seed_at_most").results
+    assert found.effect == pytest.approx(fmean(FA3[:4]), rel=1e-12)
+    args = ("--better", "lower", "--by", 0.001)
+    assert repro("compare", plain, "--against", gate, *args).returncode == 0
+    assert "3 logs of train_gate_seed" in said(repro("noise", gate))
+    for none in ("golf/other*.txt", "golf/a**"):
+        refused = repro("compare", none, "--at-most", 3.28)
+        assert (refused.returncode, "a pattern" in refused.stderr) == (2, True)
+
+
+def test_a_pattern_names_one_set_where_the_name_of_the_other_begins_alike() -> None:
+    record(FA3[:3], "x[1] y", "adam {}")
+    record(FA3[3:6], "x[1] y", "adam w {}")
+    told = repro("compare", "x[1] y", "--at-most", 3.28).stderr
+    assert "'x[1] y/adam [0-9]*.txt' or 'x[1] y/adam w *.txt'" in told
+    result = said(repro("compare", "x[1] y/adam [0-9]*.txt", "--at-most", 3.28))
+    assert "in the order of their names: 3.2755, 3.2771, 3.276\n" in result
 
 
 def test_a_line_of_signs_after_output_ends_no_source() -> None:

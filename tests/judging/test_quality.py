@@ -181,6 +181,16 @@ def test_pairs_may_share_a_value_and_correlate() -> None:
     assert set(flags({"a": a, "b": a}, design="paired")) == {FlagKind.COPIED}
 
 
+def test_pairs_that_are_all_equal_are_flagged_however_few_their_digits() -> None:
+    """Three seeds to three digits are no proof, for pairs may go together; 0.9 of any are none."""
+    a = [0.903, 0.911, 0.897]
+    assert set(flags({"a": a, "b": a}, design="paired")) == {FlagKind.SHARED}
+    assert set(flags({"a": a, "b": a})) == {FlagKind.COPIED}
+    assert flags({"a": a, "b": [0.903, 0.911, 0.898]}, design="paired") == {}
+    coarse = [0.90, 0.91, 0.90]
+    assert FlagKind.SHARED not in flags({"a": coarse, "b": coarse}, design="paired")
+
+
 def test_a_printed_arm_may_be_in_another_unit() -> None:
     """A mean in percent beside fractions of one's own; and 12 seeds beside 3 of one's own."""
     printed = {"loss": PublishedArm(mean="90.2", sd="0.4", n=12)}

@@ -69,8 +69,8 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     (
         lambda: paired(A, A),
         (
-            "all pairs differ by the same amount, so a test on means would call it certain; use"
-            " separation or bound"
+            "both arms have the same value in every pair, so nothing is left to test; find out "
+            "whether the arms ran alike"
         ),
     ),
     (

@@ -57,7 +57,7 @@ def _judged(document: Document) -> Iterator[tuple[str, str]]:
     decisive = lookups.decisive(document)
     tests = [f"{each.test}, at level α = {fmt.setting(each.alpha)}" for each in decisive]
     yield from _few("Test", tests, TESTS)
-    found = [formula(each.test) for each in decisive]
+    found = [formula(each.test, document.claim.unit) for each in decisive]
     yield from _few("Formula", [f"{f.label}: {f.plain}" for f in found if f is not None], TESTS)
     limits = [
         f"{limit_text(document, each, limit)}: {limit.why}".removesuffix(": ")

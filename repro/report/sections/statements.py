@@ -46,7 +46,7 @@ def expectations(document: Document) -> tuple[Block, ...]:
 
 def tests(document: Document) -> tuple[Block, ...]:
     """The formula of each test, what it was, and every number that it gave."""
-    found = (formula(result.test) for result in _ordered(document))
+    found = (formula(result.test, document.claim.unit) for result in _ordered(document))
     blocks: list[Block] = [each for each in dict.fromkeys(found) if each is not None]
     for result in _ordered(document):
         pairs = [*_declared(document, result), *_measured(document, result)]
