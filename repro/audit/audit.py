@@ -47,14 +47,12 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
-from repro.audit.regression import in_summary, refuse_coefficients
+from repro.audit.printed_tests import in_cells, in_columns, in_summary, refuse_coefficients
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
     audit_statistics,
     has_statistics,
-    in_cells,
-    in_columns,
     in_text,
 )
 from repro.consent import Consent

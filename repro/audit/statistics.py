@@ -1,7 +1,7 @@
 """t, F, r, chi-squared and z with degrees of freedom, as printed -> the p that each gives.
 
-In lines of text and in cells (`t(28) = 2.20, p = .036`), or in columns (t, df, p). The statistic is
-a range, by its rounding; its p is too. After Nuijten and others 2016 (`statcheck`).
+In lines of text: `t(28) = 2.20, p = .036`; tables are read by `printed_tests`. The statistic is a
+range, by its rounding; its p is too. After Nuijten and others 2016 (`statcheck`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
-from repro.audit.pasted import Cell, Pasted, gathered
-from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED, legend_told
+from repro.audit.pasted import gathered
+from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
@@ -28,7 +28,7 @@ ALPHA = 0.05
 MAX_STATEMENTS = 2_000
 _N = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?!,?[0-9])"
 _NAMES = r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2))"
-_STATISTIC = re.compile(
+STATISTIC = re.compile(
     rf"(?<![\w/.-])(?P<name>{_NAMES}) ?(?:\((?P<df>[^()]{{1,40}})\) ?)?"
     rf"(?P<is>[=<>]) ?(?P<value>{_N})"
 )
@@ -45,29 +45,9 @@ _ENDS = re.compile(
 )
 """Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
 _BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{_N}) ?[,;:]? ?\(?$")
-_ERRORS = re.compile(r"(?:error|residuals?|within)\b")
-_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
 _FRACTIONAL = {
     "t": re.compile(r"welch|satterthwaite|kenward|unequal variances"),
     "F": re.compile(r"satterthwaite|kenward|greenhouse|huynh"),
-}
-_HEADS: Mapping[str, re.Pattern[str]] = {
-    "t": re.compile(
-        r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
-        r"t(?:[-_. ]?(?:values?|stat(?:istic)?s?|tests?)\.?)?(?: ?\((?:welch|student|paired|df)\))?"
-    ),
-    "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?"),
-    "r": re.compile(r"r|pearson(?:'s)? r"),
-    "z": re.compile(r"z(?:[-_. ]?(?:values?|score|stat(?:istic)?\.?))?"),
-    "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
-    "df": re.compile(r"df|d\.f\.|degrees of freedom"),
-    "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
-    "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
-    "n": re.compile(r"n"),
-    "p": re.compile(
-        r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|sig\.?)(?: ?\(.*\))?"
-        r"|pr? ?\(? ?> ?\|?[tzf]\|?\)?"
-    ),
 }
 
 
@@ -132,7 +112,7 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
     found: list[Statement] = []
     problems: list[Problem] = []
     for line, words in enumerate(plain(text).split("\n"), 1):
-        read = {each.start(): each for each in _STATISTIC.finditer(words)}
+        read = {each.start(): each for each in STATISTIC.finditer(words)}
         opened = sorted(each.start() for each in _OPENED.finditer(words))
         starts = sorted({*read, *opened})
         for at in starts:
@@ -140,7 +120,7 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
                 end = next((each for each in opened if each > at), len(words))
                 since = max(map(words[:at].rfind, (";", ". ")))
                 until = (0 if at == starts[0] else since + 1 or at, end)
-                found += _statement(words, at, read.get(at), line, before + len(found), until)
+                found += statement_at(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
                 place = Place(file, line, at + 1)
@@ -158,7 +138,7 @@ def checked(found: list[Statement], problems: list[Problem], file: str) -> tuple
     return tuple(found)
 
 
-def _statement(
+def statement_at(
     words: str,
     at: int,
     found: re.Match[str] | None,
@@ -183,7 +163,7 @@ def _statement(
     sign = "" if found["is"] == "=" else found["is"]
     value = PrintedNumber.read(sign + found["value"])
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
-    yield Statement(name, kind, _df(kind, found["df"] or ""), _possible(kind, value), p, tails)
+    yield Statement(name, kind, df_of(kind, found["df"] or ""), possible(kind, value), p, tails)
 
 
 def _p_of_words(before: str, after: str) -> PrintedNumber | None:
@@ -211,7 +191,7 @@ def _label(words: str, at: int) -> str:
     return label if len(label) <= 60 else f"...{label[-57:]}"
 
 
-def _df(kind: str, text: str) -> tuple[PrintedNumber, ...]:
+def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
     thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
     text = re.sub(thousands, r"\1\2", text) if ", " in text else text
@@ -228,126 +208,12 @@ def _df(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     return found
 
 
-def _possible(kind: str, value: PrintedNumber) -> PrintedNumber:
+def possible(kind: str, value: PrintedNumber) -> PrintedNumber:
     if kind in ("F", "χ²") and value.value < 0:
         raise ClaimError(f"{kind} is not negative, and {value.text} is")
     if kind == "r" and abs(value.value) > 1:
         raise ClaimError(f"a correlation lies between -1 and 1, and {value.text} does not")
     return value
-
-
-def in_cells(table: Pasted) -> tuple[Statement, ...]:
-    """The statistics in cells of a table that has columns of p; none without such a column.
-
-    A p is of the nearest statistic before it, else of the first behind it.
-    """
-    header, *body = table.rows
-    heads = [plain(cell.text).strip().lower() for cell in header]
-    ps = [at for at, head in enumerate(heads) if _HEADS["p"].fullmatch(head)]
-    legend = legend_told(" ".join(table.notes).lower())
-    found: list[Statement] = []
-    problems: list[Problem] = []
-    for row in body if ps else ():
-        texts = [plain(cell.text).strip() for cell in row]
-        held = {at: read for at, each in enumerate(texts) if (read := _STATISTIC.match(each))}
-        behind = {
-            max((at for at in held if at < p), default=min(held, default=-1)): p
-            for p in reversed(ps)
-        }
-        for at, read in held.items():
-            try:
-                words = texts[at]
-                within = (0, len(words))
-                each = next(_statement(words, 0, read, row[0].line, len(found), within), None)
-                if each is not None:
-                    text = row[behind[at]].text if at in behind else ""
-                    p = each.p or legend.get(text.strip()) or printed_p(text)
-                    name = f"{len(found) + 1}: {texts[0] if at else f'line {row[0].line}'}"
-                    found.append(replace(each, id=name[:100], p=p))
-            except ClaimError as error:
-                advice = "write p as .036, <.001 or n.s.; - where nothing is printed"
-                where = row[behind.get(at, at)]
-                place = Place(table.file, where.line, where.column)
-                problems.append(Problem(place, str(error), "t(28) = 2.20 with p .036", advice))
-    return checked(found, problems, table.file)
-
-
-def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
-    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none."""
-    header, *body = table.rows
-    at: dict[str, int] = {}
-    fixed = ""
-    for place, cell in enumerate(header):
-        name = plain(cell.text).strip()
-        if opened := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name):
-            name, df = opened.groups()
-        role = next((r for r, head in _HEADS.items() if head.fullmatch(name.lower())), None)
-        if role is not None and role not in at:
-            at[role] = place
-            if "(df)" in name.lower():  # `2.20 (28)`
-                at["df"] = place
-            fixed = fixed or (df if opened else "")
-    kinds = [kind for kind in ("t", "F", "r", "z", "χ²") if kind in at]
-    if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
-        fixed = fixed or said[1] or said[2]
-    known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
-    if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
-        return None
-    found: list[Statement] = []
-    problems: list[Problem] = []
-    of_errors = _error_df(body, at.get("df")) if kinds == ["F"] else [""] * len(body)
-    for row, error in zip(body, of_errors, strict=True):
-        if not row[at[kinds[0]]].empty:
-            _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
-    return checked(found, problems, table.file)
-
-
-def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:
-    """For each row the df of the next row of errors below, as a table of ANOVA prints it."""
-    found, df = [], ""
-    for row in reversed(body):
-        if at is not None and _ERRORS.match(plain(row[0].text).strip().lower()):
-            df = plain(row[at].text).strip()
-        found.append(df)
-    return found[::-1]
-
-
-def _of_row(
-    row: Sequence[Cell],
-    kind: str,
-    at: Mapping[str, int],
-    told: tuple[str, str],
-    found: list[Statement],
-    problems: list[Problem],
-    file: str,
-) -> None:
-    cells = {role: plain(row[place].text).strip() for role, place in at.items()}
-    try:
-        fixed, error = told
-        if both := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", cells[kind]):
-            cells[kind], cells["df"] = both.groups()
-        df = fixed or cells.get("df") or ", ".join(cells.get(each, "") for each in ("df1", "df2"))
-        df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
-        if kind == "r" and not fixed and "df" not in cells:
-            df = _df_of_pairs(cells.get("n", ""))
-        name = plain(row[0].text).strip() if at[kind] else ""
-        value = _possible(kind, PrintedNumber.read(cells[kind]))
-        p = printed_p(cells.get("p", ""))
-        label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
-        found.append(Statement(label[:100], kind, _df(kind, df), value, p))
-    except ClaimError as wrong:
-        place = Place(file, row[at[kind]].line, row[at[kind]].column)
-        advice = (
-            "write a decimal point; give F both degrees of freedom, in columns df1,df2 or in a "
-            "row Residual; and write - in empty cells"
-        )
-        problems.append(Problem(place, str(wrong), "2.20 with df 28", advice))
-
-
-def _df_of_pairs(n: str) -> str:
-    if not n.isdecimal() or int(n) < 3:
-        raise ClaimError(f"{n!r} is not a number of pairs, 3 or more")
-    return str(int(n) - 2)
 
 
 def span_of(statement: Statement, *, rounded_df: bool = False) -> Span:

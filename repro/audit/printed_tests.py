@@ -1,0 +1,263 @@
+"""Tests in tables, and as programs print them -> each statistic with its degrees of freedom and p.
+
+Columns t, df, p; cells `t(28) = 2.20`; summaries of regressions by R and statsmodels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from repro.audit.comparison import printed_p
+from repro.audit.pasted import Cell, Pasted
+from repro.audit.printed_words import legend_told
+from repro.audit.statistics import (
+    STATISTIC,
+    Statement,
+    checked,
+    df_of,
+    plain,
+    possible,
+    statement_at,
+)
+from repro.errors import ClaimError, Place, Problem
+from repro.evidence.published import PrintedNumber
+from repro.files import fatal
+
+_ERRORS = re.compile(r"(?:error|residuals?|within)\b")
+_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
+_HEADS: Mapping[str, re.Pattern[str]] = {
+    "t": re.compile(
+        r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
+        r"t(?:[-_. ]?(?:values?|stat(?:istic)?s?|tests?)\.?)?(?: ?\((?:welch|student|paired|df)\))?"
+    ),
+    "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?"),
+    "r": re.compile(r"r|pearson(?:'s)? r"),
+    "z": re.compile(r"z(?:[-_. ]?(?:values?|score|stat(?:istic)?\.?))?"),
+    "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
+    "df": re.compile(r"df|d\.f\.|degrees of freedom"),
+    "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
+    "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
+    "n": re.compile(r"n"),
+    "p": re.compile(
+        r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|sig\.?)(?: ?\(.*\))?"
+        r"|pr? ?\(? ?> ?\|?[tzf]\|?\)?"
+    ),
+}
+
+
+def in_cells(table: Pasted) -> tuple[Statement, ...]:
+    """The statistics in cells of a table that has columns of p; none without such a column.
+
+    A p is of the nearest statistic before it, else of the first behind it.
+    """
+    header, *body = table.rows
+    heads = [plain(cell.text).strip().lower() for cell in header]
+    ps = [at for at, head in enumerate(heads) if _HEADS["p"].fullmatch(head)]
+    legend = legend_told(" ".join(table.notes).lower())
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    for row in body if ps else ():
+        texts = [plain(cell.text).strip() for cell in row]
+        held = {at: read for at, each in enumerate(texts) if (read := STATISTIC.match(each))}
+        behind = {
+            max((at for at in held if at < p), default=min(held, default=-1)): p
+            for p in reversed(ps)
+        }
+        for at, read in held.items():
+            try:
+                words = texts[at]
+                within = (0, len(words))
+                each = next(statement_at(words, 0, read, row[0].line, len(found), within), None)
+                if each is not None:
+                    text = row[behind[at]].text if at in behind else ""
+                    p = each.p or legend.get(text.strip()) or printed_p(text)
+                    name = f"{len(found) + 1}: {texts[0] if at else f'line {row[0].line}'}"
+                    found.append(replace(each, id=name[:100], p=p))
+            except ClaimError as error:
+                advice = "write p as .036, <.001 or n.s.; - where nothing is printed"
+                where = row[behind.get(at, at)]
+                place = Place(table.file, where.line, where.column)
+                problems.append(Problem(place, str(error), "t(28) = 2.20 with p .036", advice))
+    return checked(found, problems, table.file)
+
+
+def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
+    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none."""
+    header, *body = table.rows
+    at: dict[str, int] = {}
+    fixed = ""
+    for place, cell in enumerate(header):
+        name = plain(cell.text).strip()
+        if opened := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name):
+            name, df = opened.groups()
+        role = next((r for r, head in _HEADS.items() if head.fullmatch(name.lower())), None)
+        if role is not None and role not in at:
+            at[role] = place
+            if "(df)" in name.lower():  # `2.20 (28)`
+                at["df"] = place
+            fixed = fixed or (df if opened else "")
+    kinds = [kind for kind in ("t", "F", "r", "z", "χ²") if kind in at]
+    if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
+        fixed = fixed or said[1] or said[2]
+    known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
+    if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
+        return None
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    of_errors = _error_df(body, at.get("df")) if kinds == ["F"] else [""] * len(body)
+    for row, error in zip(body, of_errors, strict=True):
+        if not row[at[kinds[0]]].empty:
+            _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
+    return checked(found, problems, table.file)
+
+
+def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:
+    """For each row the df of the next row of errors below, as a table of ANOVA prints it."""
+    found, df = [], ""
+    for row in reversed(body):
+        if at is not None and _ERRORS.match(plain(row[0].text).strip().lower()):
+            df = plain(row[at].text).strip()
+        found.append(df)
+    return found[::-1]
+
+
+def _of_row(
+    row: Sequence[Cell],
+    kind: str,
+    at: Mapping[str, int],
+    told: tuple[str, str],
+    found: list[Statement],
+    problems: list[Problem],
+    file: str,
+) -> None:
+    cells = {role: plain(row[place].text).strip() for role, place in at.items()}
+    try:
+        fixed, error = told
+        if both := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", cells[kind]):
+            cells[kind], cells["df"] = both.groups()
+        df = fixed or cells.get("df") or ", ".join(cells.get(each, "") for each in ("df1", "df2"))
+        df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
+        if kind == "r" and not fixed and "df" not in cells:
+            df = _df_of_pairs(cells.get("n", ""))
+        name = plain(row[0].text).strip() if at[kind] else ""
+        value = possible(kind, PrintedNumber.read(cells[kind]))
+        p = printed_p(cells.get("p", ""))
+        label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
+        found.append(Statement(label[:100], kind, df_of(kind, df), value, p))
+    except ClaimError as wrong:
+        place = Place(file, row[at[kind]].line, row[at[kind]].column)
+        advice = (
+            "write a decimal point; give F both degrees of freedom, in columns df1,df2 or in a "
+            "row Residual; and write - in empty cells"
+        )
+        problems.append(Problem(place, str(wrong), "2.20 with df 28", advice))
+
+
+def _df_of_pairs(n: str) -> str:
+    if not n.isdecimal() or int(n) < 3:
+        raise ClaimError(f"{n!r} is not a number of pairs, 3 or more")
+    return str(int(n) - 2)
+
+
+_NUMBER = r"[-\N{MINUS SIGN}]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
+_HEAD = re.compile(
+    r"(?:^|\s)(?P<kind>[tz])(?: value)?\s+(?:Pr\(>\|(?P=kind)\|\)|P>\|(?P=kind)\|)(?:\s|$)"
+)
+_COLUMN = re.compile(
+    r"Estimate|coef|[Ss]td\.? [Ee]rr(?:or)?\.?|(?<!\S)df(?!\S)|(?<!\S)[tz](?: value)?(?!\S)"
+    r"|Pr?\(?>\|[tz]\|\)?|\[?[0-9.]+ ?[%\]]?"
+)
+_SUMMARY_DF = re.compile(r"on ([0-9]+) degrees of freedom|Df Residuals:\s+([0-9]+)")
+_F = re.compile(
+    rf"F-statistic: *({_NUMBER}) on ([0-9]+) and ([0-9]+) [Dd].*p-value: *(<? ?{_NUMBER})"
+)
+_OF_STATSMODELS = (
+    rf"F-statistic:\s+({_NUMBER})",
+    r"Df Model:\s+([0-9]+)",
+    r"Df Residuals:\s+([0-9]+)",
+    rf"Prob \(F-statistic\):\s+({_NUMBER})",
+)
+
+
+def in_summary(text: str, file: str) -> tuple[Statement, ...] | None:
+    """The statistics of a printed summary, in its order; None for any other text.
+
+    SpecError where t has no degrees of freedom, or a line below the header is not a coefficient.
+    """
+    lines = text.split("\n")
+    first = next((at for at, line in enumerate(lines) if _HEAD.search(line)), None)
+    if first is None or "|" in re.sub(r"[>|]\|?[tz]\|", "", lines[first]):
+        return None
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    degrees = _SUMMARY_DF.search(text)
+    df = "" if degrees is None else degrees[1] or degrees[2]
+    for number, line in enumerate(lines[first + 1 :], first + 2):
+        if not line.strip() or re.match(r"\s*(?:---|===)", line):
+            if re.match(r"\s*---+\s*$", line) and not found:
+                continue  # the line that statsmodels draws below its header
+            break
+        try:
+            found.append(_coefficient(lines[first], line, df, len(found)))
+        except ClaimError as error:
+            advice = "paste the whole summary, with its degrees of freedom"
+            expected = "a name with one number per column, as in size 0.45 0.15 3.00 0.004"
+            problems.append(Problem(Place(file, number, 1), str(error), expected, advice))
+    found += _of_model(text, len(found))
+    if not found and not problems:
+        place = Place(file, first + 1, 1)
+        raise fatal(place, "no coefficient stands below", "a line each", "paste the whole summary")
+    return checked(found, problems, file)
+
+
+def _coefficient(head: str, line: str, df: str, before: int) -> Statement:
+    columns = [re.sub(r" value$", "", each) for each in _COLUMN.findall(head)]
+    number = rf"<? ?{_NUMBER}"
+    row = re.fullmatch(
+        rf"\s*(\S.*?)\s+({number}(?:\s+{number}){{{len(columns) - 1}}})\s*[*.]*\s*", line
+    )
+    if row is None:
+        raise ClaimError(f"{line.strip()[:40]!r} is not a coefficient")
+    cells = dict(zip(columns, re.findall(number, row[2]), strict=True))
+    kind = "t" if "t" in cells else "z"
+    df = cells.get("df", df)
+    if kind == "t" and not df:
+        raise ClaimError("t without degrees of freedom")
+    p = printed_p(next(cells[name] for name in columns if name.startswith("P")))
+    degrees = (PrintedNumber.read(df),) if kind == "t" else ()
+    name = f"{before + 1}: {row[1][:60]}"
+    return Statement(name, kind, degrees, PrintedNumber.read(cells[kind]), p)
+
+
+def _of_model(text: str, before: int) -> Iterator[Statement]:
+    """The F-test of all coefficients together, where it is printed."""
+    each = [re.search(pattern, text) for pattern in _OF_STATSMODELS]
+    if (r := _F.search(text)) is not None:
+        parts = list(r.groups())
+    elif all(each):
+        parts = [one[1] for one in each if one is not None]
+    else:
+        return
+    value, *df, p = parts
+    if "Covariance Type:" in text and "nonrobust" not in text:
+        return  # a robust F has other degrees of freedom
+    degrees = tuple(map(PrintedNumber.read, df))
+    name = f"{before + 1}: all coefficients"
+    yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
+
+
+def refuse_coefficients(table: Pasted) -> None:
+    """SpecError for a table of coefficients, each of which is tested against zero, without t."""
+    intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
+    head, *body = table.rows
+    heads = {plain(cell.text).strip().lower() for cell in head}
+    by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
+    row = next((row for row in body if intercept.fullmatch(plain(row[0].text).strip())), None)
+    row = head if by_head else row
+    if row is not None:
+        mistake = "a table of coefficients, which are not compared with each other"
+        expected = "for each its statistic: a column t or z, df for t, and p"
+        advice = "add these columns: t is the coefficient divided by its standard error"
+        raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)
