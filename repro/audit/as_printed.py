@@ -222,7 +222,7 @@ def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) 
     place = place_of(table.file, table.rows[0][0])
     if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
         mistake = "no column says which test its statistic is of"
-        expected = "a column t, F, r, z or chi2, and df where the test has any"
+        expected = "a column t, F, r, z, chi2, H or Q, and df where the test has any"
         raise fatal(place, mistake, expected, "name the column of statistics after its test")
     roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
     if "value" not in roles[1:]:

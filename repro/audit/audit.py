@@ -54,6 +54,7 @@ from repro.audit.statistics import (
     audit_statistics,
     has_statistics,
     in_text,
+    refuse_without_df,
 )
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
@@ -222,6 +223,15 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_statistics(text):
         found = _in_cells(text, source)
         return audit_statistics(found, source, text, rounding)
+    try:
+        return _audit_table(text, source, decided, rounding)
+    except SpecError:
+        refuse_without_df(text, source)
+        raise
+
+
+def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
+    """The audit of a table as it is printed."""
     pasted = read_pasted(text, source)
     if (statements := in_columns(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)

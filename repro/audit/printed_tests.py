@@ -36,6 +36,8 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
     "r": re.compile(r"r|pearson(?:'s)? r"),
     "z": re.compile(r"z(?:[-_. ]?(?:values?|score|stat(?:istic)?\.?))?"),
     "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
+    "H": re.compile(r"h|kruskal[- ]wallis(?: h)?"),
+    "Q": re.compile(r"q|cochran'?s? q"),
     "df": re.compile(r"df|d\.f\.|degrees of freedom"),
     "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
     "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
@@ -98,7 +100,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
             if "(df)" in name.lower():  # `2.20 (28)`
                 at["df"] = place
             fixed = fixed or (df if opened else "")
-    kinds = [kind for kind in ("t", "F", "r", "z", "χ²") if kind in at]
+    kinds = [kind for kind in ("t", "F", "r", "z", "χ²", "H", "Q") if kind in at]
     if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
         fixed = fixed or said[1] or said[2]
     known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]

@@ -22,12 +22,20 @@ from repro.audit.pasted import gathered
 from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
+from repro.files import fatal
 from repro.schema.rows import MOST
 
 ALPHA = 0.05
 MAX_STATEMENTS = 2_000
 _N = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?!,?[0-9])"
-_NAMES = r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2))"
+_BY_RANKS = (
+    r"[HQ](?= ?\([0-9]{1,2}(?:[,;] ?[Nn] ?= ?[0-9,]+)?\) ?[=<>][^\n]{1,60}(?:\b[pP]\b|\bn\.?s))"
+)
+"""Kruskal-Wallis and Cochran, with a p: H(X) is an entropy, and Q(1) a quartile or a value."""
+_NAMES = (
+    r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2)"
+    rf"|{_BY_RANKS})"
+)
 STATISTIC = re.compile(
     rf"(?<![\w/.-])(?P<name>{_NAMES}) ?(?:\((?P<df>[^()]{{1,40}})\) ?)?"
     rf"(?P<is>[=<>]) ?(?P<value>{_N})"
@@ -53,7 +61,7 @@ _FRACTIONAL = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A printed statistic: t, F, r, z or χ², its degrees of freedom, and its p where printed.
+    """A printed statistic: t, F, r, z, χ², H or Q, its degrees of freedom, and its p where printed.
 
     ``df`` is empty for z; of F it has both. ``tails`` are those that its sentence names.
     """
@@ -83,14 +91,59 @@ def has_statistics(text: str) -> bool:
     return _OPENED.search(plain(text)) is not None
 
 
-_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_OF_R = (
-    (re.compile(rf"\b(t|χ²) = ({_N}), df = ([0-9.]+), p-value"), r"\1(\3) = \2, p"),
-    (
-        re.compile(rf"\bF = ({_N}), num df = ([0-9.]+), denom df = ([0-9.]+), p-value"),
-        r"F(\2, \3) = \1, p",
-    ),
+_WITHOUT_DF = re.compile(
+    rf"(?<![\w/.-])(?P<name>{_NAMES}|[HQUWVD]|tau|rho|τ|ρ)(?P<df> ?\([^()]*\))?"
+    rf"(?:[- ](?:value|stat(?:istic)?))? ?[=<>] ?{_N}[^\n]{{0,40}}"
+    r"\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?\."
 )
+_EXAMPLES = {
+    "F": "F(2, 57) = 4.10, p = .022",
+    "r": "r(48) = .31, p = .028, with n - 2 in parentheses",
+    "χ²": "χ²(2, N = 90) = 7.20, p = .027",
+    "H": "H(2) = 7.10, p = .029",
+    "Q": "Q(3) = 8.10, p = .044",
+}
+EXAMPLE = "t(28) = 2.20, p = .036"
+
+
+def refuse_without_df(text: str, file: str) -> None:
+    """SpecError for lines of text, no table, that print a statistic without degrees of freedom."""
+    lines = [(at, line) for at, line in enumerate(plain(text).split("\n"), 1) if line.strip()]
+    read = [(at, found) for at, line in lines if (found := _WITHOUT_DF.search(line))]
+    if not read or len(read) * 2 < len(lines) or "±" in text:
+        return
+    at, found = read[0]
+    name = _kind(found["name"])
+    mistake = f"{name} has no degrees of freedom"
+    expected, advice = _EXAMPLES.get(name, EXAMPLE), "write them in parentheses, as shown"
+    if name not in "tFrzHQ" and name != "χ²":
+        mistake = f"the p of {name} takes the values of every run"
+        expected = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
+        advice = "write the z of the test, if it is printed, as in z = 2.10, p = .036"
+    raise fatal(Place(file, at, found.start() + 1), mistake, expected, advice)
+
+
+def _kind(symbol: str) -> str:
+    if symbol in "zZ":
+        return "z"
+    return symbol if not re.match("[χXCc]", symbol) else "χ²"
+
+
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_ONE_DF = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)"
+_DF_BEHIND = [
+    re.compile(
+        rf"(?<![\w/.-]){kind}(?:[- ](?:value|stat(?:istic)?))? ?(?P<value>[=<>] ?{_N})"
+        rf"(?P<p>[,;]? ?\(?[pP](?:-value)? ?[=<>≤] ?{_N})?"
+        rf"(?:[,;]? ?[(\[]?(?:df|d\.f\.) ?[=:]? ?[(]?(?P<df>{df})"
+        rf"|(?:,| with| on)? ?[(]?(?P<of>{df}) (?:df|d\.f\.|degrees of freedom))(?![\w%])[)\]]?"
+    )
+    for kind, df in (
+        (r"(?P<kind>t|r|χ²|[HQ])", _ONE_DF),
+        ("(?P<kind>F)", f"{_ONE_DF}(?:, ?| and |; ?){_ONE_DF}"),
+    )
+]
+_OF_R = re.compile(rf"\bF = ({_N}), num df = ([0-9.]+), denom df = ([0-9.]+), p-value")
 """How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
 
 
@@ -100,11 +153,21 @@ def plain(text: str) -> str:
     text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
     text = re.sub(r"(?i)\bchi[- ]?squared?(?= ?[(=])|\bX-squared(?= =)", "χ²", text)
     text = re.sub(r"(?<!\w)([tFrz]|χ²)_\{?([0-9][0-9., ]*)\}?", r"\1(\2)", text)
+    text = re.sub(r"(?<!\w)([HQ]|χ²)_?\{?[A-Z]\}?(?= ?[(=])", r"\1", text)
+    text = re.sub(r"(?<!\w)([tFrHQ]|χ²)\[([0-9][0-9., ]*)\](?= ?[=<>])", r"\1(\2)", text)
     text = re.sub(r"(?<!\w)([tF])([₀-₉]+)", lambda t: f"{t[1]}({t[2].translate(_LOWERED)})", text)
-    for printed, written in _OF_R:
-        text = printed.sub(written, text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
-    return re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
+    text = re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
+    text = _OF_R.sub(r"F(\2, \3) = \1, p", text)
+    for behind in _DF_BEHIND:
+        text = behind.sub(_with_df, text)
+    return text
+
+
+def _with_df(found: re.Match[str]) -> str:
+    """`t(28) = 2.20, p = .036` for `t = 2.20, p = .036 (df = 28)`."""
+    said = found.groupdict("")
+    return f"{said['kind']}({said['df'] or said['of']}) {said['value']}{said['p'].replace('(', '')}"
 
 
 def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
@@ -123,8 +186,8 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
                 found += statement_at(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
-                place = Place(file, line, at + 1)
-                problems.append(Problem(place, str(error), "t(28) = 2.20, p = .036", advice))
+                expected = _EXAMPLES.get(_kind(words[at]), EXAMPLE)
+                problems.append(Problem(Place(file, line, at + 1), str(error), expected, advice))
     return checked(found, problems, file)
 
 
@@ -155,7 +218,7 @@ def statement_at(
     symbol = found["name"]
     if found["df"] is None and symbol not in "zZ":
         return
-    kind = symbol.lower() if symbol in "zZ" else symbol if symbol in "tFr" else "χ²"
+    kind = _kind(symbol)
     p = _p_of_words(words[within[0] : at], words[found.end() : within[1]])
     said = words[within[0] : within[1]].lower()
     tails: Literal[1, 2] | None = 2 if TWO_SIDED.search(said) else None
@@ -194,7 +257,7 @@ def _label(words: str, at: int) -> str:
 def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
     thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
-    text = re.sub(thousands, r"\1\2", text) if ", " in text else text
+    text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "tr" else text
     parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip("() ")))
     wanted = {"F": 2, "z": 0}.get(kind, 1)
     parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
@@ -209,7 +272,7 @@ def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
 
 
 def possible(kind: str, value: PrintedNumber) -> PrintedNumber:
-    if kind in ("F", "χ²") and value.value < 0:
+    if kind not in "trz" and value.value < 0:
         raise ClaimError(f"{kind} is not negative, and {value.text} is")
     if kind == "r" and abs(value.value) > 1:
         raise ClaimError(f"a correlation lies between -1 and 1, and {value.text} does not")
@@ -243,7 +306,7 @@ def _tail(kind: str, df: Sequence[float], value: float) -> float:
             return float(2 * ndtr(-value))
         case "F":
             return float(fdtrc(df[0], df[1], value))
-        case "χ²":
+        case "χ²" | "H" | "Q":
             return float(chdtrc(df[0], value))
         case "r":
             share = min(value, 1.0) ** 2
@@ -256,13 +319,15 @@ class _Said:
     """What the text tells of its tests: that there are one-sided ones, or corrected p-values.
 
     ``in_text``: the statistics stand in a text, of which nothing else is read. ``rounded_df``:
-    the statistics that it tells to have degrees of freedom that need not be whole.
+    the statistics that it tells to have degrees of freedom that need not be whole. ``by_ranks``:
+    H or Q is among them.
     """
 
     one_sided: bool
     corrected: bool
     rounded_df: str
     in_text: bool
+    by_ranks: bool
 
     def sentences(self) -> Iterator[str]:
         """What the answers take for granted."""
@@ -270,6 +335,8 @@ class _Said:
             "p is computed from each statistic and its degrees of freedom, with their rounding; "
             "nothing is corrected for many tests."
         )
+        if self.by_ranks:
+            yield "p of H and Q is that of chi-squared, which is rough for few values."
         if self.in_text:
             yield "Nothing else of the text is read: put a table of means into another file."
         if self.one_sided:
@@ -288,6 +355,7 @@ def audit_statistics(
         corrected=CORRECTED.search(lower) is not None,
         rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),
+        by_ranks=any(each.kind in "HQ" for each in statements),
     )
     rows = tuple(_audited(each, rounding, said) for each in statements)
     return Audit("", source, rows, tuple(said.sentences()))
@@ -357,9 +425,20 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
     if told.corrected and p.high >= span[0]:  # no correction makes a p smaller
         reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
+    if each.kind in "HQ" and _may_be_exact(p, span):
+        reason = f"{gives} by chi-squared, not {p_text(p)}, which may be the exact p of few values"
+        return replace(row, grade=Grade.CONSISTENT_IF, condition="exact p", reason=reason)
     claimed = {"<": p.high <= ALPHA or None, ">": False if p.low >= ALPHA else None}
     said = claimed.get(p.relation, decision((p.low, p.high), ALPHA))
     other = {decision(span, ALPHA), said} == {True, False}
     grade = Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT
     reason = f"{gives}, not {p_text(p)}" + "; the decision at 5 % is the other one" * other
     return replace(row, grade=grade, answer="does not", reason=reason)
+
+
+def _may_be_exact(p: PrintedNumber, span: Span) -> bool:
+    """Whether the exact p of few values may be printed, where chi-squared gives ``span``.
+
+    An exact p is up to 3.2 times as large (Q of one unlike pair), and any share of a small one.
+    """
+    return p.low <= 4 * span[1] and (p.high >= span[0] / 2 or span[0] < 0.2)
