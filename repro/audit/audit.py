@@ -47,7 +47,13 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
-from repro.audit.printed_tests import in_cells, in_columns, in_summary, refuse_coefficients
+from repro.audit.printed_tests import (
+    in_anova,
+    in_cells,
+    in_columns,
+    in_summary,
+    refuse_coefficients,
+)
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
@@ -232,7 +238,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
 
 def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
     """The audit of a table as it is printed."""
-    pasted = read_pasted(text, source)
+    pasted = in_anova(text, source) or read_pasted(text, source)
     if (statements := in_columns(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)
     refuse_coefficients(pasted)

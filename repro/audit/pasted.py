@@ -63,6 +63,8 @@ def read_pasted(text: str, file: str) -> Pasted:
         raise fatal(Place(file), "the table is too long", expected, "make several tables of it")
     width = Counter(map(len, rows)).most_common(1)[0][0]
     captions = [row for row in rows if len(row) != width and not _has_digits(row)]
+    if captions == rows[:1] and 3 < len(captions[0]) == width - 1 and _has_digits(rows[1]):
+        captions = []  # a header without its first cell
     notes += [" ".join(cell.text for cell in row) for row in captions]
     rows = [row for row in rows if row not in captions]
     for row in rows:

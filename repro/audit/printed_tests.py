@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from repro.audit.comparison import printed_p
 from repro.audit.pasted import Cell, Pasted
-from repro.audit.printed_words import legend_told
+from repro.audit.printed_cells import is_result
+from repro.audit.printed_words import TWO_SIDED, legend_told
 from repro.audit.statistics import (
+    EXAMPLES,
     STATISTIC,
     Statement,
     checked,
@@ -23,27 +26,30 @@ from repro.audit.statistics import (
 )
 from repro.errors import ClaimError, Place, Problem
 from repro.evidence.published import PrintedNumber
-from repro.files import fatal
+from repro.files import fatal, place_of_offset
 
 _ERRORS = re.compile(r"(?:error|residuals?|within)\b")
+_SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
 _DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(
         r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
         r"t(?:[-_. ]?(?:values?|stat(?:istic)?s?|tests?)\.?)?(?: ?\((?:welch|student|paired|df)\))?"
     ),
-    "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?"),
+    "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?|levene(?:'s)? statistic"),
     "r": re.compile(r"r|pearson(?:'s)? r"),
     "z": re.compile(r"z(?:[-_. ]?(?:values?|score|stat(?:istic)?\.?))?"),
     "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
     "H": re.compile(r"h|kruskal[- ]wallis(?: h)?"),
     "Q": re.compile(r"q|cochran'?s? q"),
     "df": re.compile(r"df|d\.f\.|degrees of freedom"),
-    "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
-    "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
+    "df1": re.compile(r"df ?1|df ?num|numdf|num df|hypothesis df"),
+    "df2": re.compile(r"df ?2|df ?den|dendf|den df|error df"),
     "n": re.compile(r"n"),
     "p": re.compile(
-        r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|sig\.?)(?: ?\(.*\))?"
+        r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|(?:asymp\w*\.? )?sig\.?)"
+        r"(?: ?\(.*\))?"
+        r"|(?:two|2)[- ](?:sided|tailed) p"
         r"|pr? ?\(? ?> ?\|?[tzf]\|?\)?"
     ),
 }
@@ -86,21 +92,17 @@ def in_cells(table: Pasted) -> tuple[Statement, ...]:
 
 
 def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
-    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none."""
-    header, *body = table.rows
-    at: dict[str, int] = {}
-    fixed = ""
-    for place, cell in enumerate(header):
-        name = plain(cell.text).strip()
-        if opened := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name):
-            name, df = opened.groups()
-        role = next((r for r, head in _HEADS.items() if head.fullmatch(name.lower())), None)
-        if role is not None and role not in at:
-            at[role] = place
-            if "(df)" in name.lower():  # `2.20 (28)`
-                at["df"] = place
-            fixed = fixed or (df if opened else "")
+    """The statistics of a table whose header names one test, with its df; else none.
+
+    SPSS's t-tests of two groups give t, and F of Levene's test that stands before it.
+    """
+    header, body = _header(table)
+    at, ps, fixed = _roles(header)
     kinds = [kind for kind in ("t", "F", "r", "z", "χ²", "H", "Q") if kind in at]
+    levene = sorted(kinds) == ["F", "t"] and len(ps) > 1 and at["F"] < ps[0] < at["t"]
+    if levene:
+        kinds = ["t"]
+        at["p"] = next((p for p in ps if p > at["t"] and _is_two_sided(header[p])), ps[-1])
     if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
         fixed = fixed or said[1] or said[2]
     known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
@@ -108,25 +110,92 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         return None
     found: list[Statement] = []
     problems: list[Problem] = []
-    of_errors = _error_df(body, at.get("df")) if kinds == ["F"] else [""] * len(body)
-    for row, error in zip(body, of_errors, strict=True):
+    named = _named(body, at[kinds[0]])
+    of_errors = _error_df(named, at.get("df")) if kinds == ["F"] else [""] * len(body)
+    for row, error in zip(named, of_errors, strict=True):
+        if levene and not row[at["F"]].empty:
+            told = f"1, {plain(row[at['df']].text).strip()}", ""
+            _of_row(row, "F", {"F": at["F"], "p": ps[0]}, told, found, problems, table.file)
         if not row[at[kinds[0]]].empty:
             _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
-    return checked(found, problems, table.file)
+    if "p" in at and _is_two_sided(header[at["p"]]):
+        found = [replace(each, tails=2 if each.kind in "trz" else None) for each in found]
+    return checked(found, problems, table.file) or None
 
 
-def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:
-    """For each row the df of the next row of errors below, as a table of ANOVA prints it."""
-    found, df = [], ""
+def _roles(header: Sequence[Sequence[str]]) -> tuple[dict[str, int], list[int], str]:
+    """The first column of each role, all columns of p, and the df that a name gives, as `t(28)`."""
+    at: dict[str, int] = {}
+    ps: list[int] = []
+    fixed = ""
+    for place, names in enumerate(header):
+        role, name, df = _role(names)
+        if role == "p":
+            ps.append(place)
+        if role and role not in at:
+            at[role] = place
+            if "(df)" in name.lower():  # `2.20 (28)`
+                at["df"] = place
+            fixed = fixed or df
+    return at, ps, fixed
+
+
+Row: TypeAlias = Sequence[Cell]
+
+
+def _header(table: Pasted) -> tuple[list[list[str]], Sequence[Row]]:
+    """What stands above each column, the lowest first, and the rows from the first result on."""
+    rows = table.rows
+    first = next((at for at, row in enumerate(rows) if any(is_result(c.text) for c in row[1:])), 1)
+    heads = [[plain(cell.text).strip() for cell in row] for row in reversed(rows[: first or 1])]
+    return [list(each) for each in zip(*heads, strict=True)], rows[first or 1 :]
+
+
+def _role(names: Sequence[str]) -> tuple[str, str, str]:
+    """The role of a column, by the name that says it, and the df that stands behind that name."""
+    for name in names:
+        opened = re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name)
+        short, df = opened.groups() if opened else (name, "")
+        for role, head in _HEADS.items():
+            if head.fullmatch(short.lower()):
+                return role, short, df
+    return "", "", ""
+
+
+def _is_two_sided(names: Sequence[str]) -> bool:
+    return any(TWO_SIDED.search(name.lower()) for name in names)
+
+
+def _named(body: Sequence[Row], end: int) -> list[Row]:
+    """The rows, each with all its names in its first cell; an empty one goes on from above."""
+    found: list[Row] = []
+    above = ""
+    for row in body:
+        texts = [plain(cell.text).strip() for cell in row[:end]]
+        more = [text for text in texts[1:] if text[:1].isalpha()]
+        above = texts[0] if texts and (texts[0] or not more) else above
+        name = replace(row[0], text=" ".join(filter(None, [above, *more])))
+        found.append((name, *row[1:]) if end else row)
+    return found
+
+
+def _error_df(body: Sequence[Row], at: int | None) -> list[str]:
+    """For each row the df of the next row of errors below, as a table of ANOVA prints it.
+
+    SPSS prints a row for each correction of df: then it is that of the same correction.
+    """
+    found: list[str] = []
+    of: dict[str, str] = {}
     for row in reversed(body):
-        if at is not None and _ERRORS.match(plain(row[0].text).strip().lower()):
-            df = plain(row[at].text).strip()
-        found.append(df)
+        by = correction[0] if (correction := _SPHERICITY.search(row[0].text.lower())) else ""
+        if at is not None and _ERRORS.match(row[0].text.lower()):
+            of[by] = plain(row[at].text).strip()
+        found.append(of.get(by, ""))
     return found[::-1]
 
 
 def _of_row(
-    row: Sequence[Cell],
+    row: Row,
     kind: str,
     at: Mapping[str, int],
     told: tuple[str, str],
@@ -143,7 +212,7 @@ def _of_row(
         df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
         if kind == "r" and not fixed and "df" not in cells:
             df = _df_of_pairs(cells.get("n", ""))
-        name = plain(row[0].text).strip() if at[kind] else ""
+        name = row[0].text if at[kind] else ""
         value = possible(kind, PrintedNumber.read(cells[kind]))
         p = printed_p(cells.get("p", ""))
         label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
@@ -154,13 +223,77 @@ def _of_row(
             "write a decimal point; give F both degrees of freedom, in columns df1,df2 or in a "
             "row Residual; and write - in empty cells"
         )
-        problems.append(Problem(place, str(wrong), "2.20 with df 28", advice))
+        expected = EXAMPLES.get(kind, "2.20 with df 28")
+        problems.append(Problem(place, str(wrong), expected, advice))
 
 
 def _df_of_pairs(n: str) -> str:
     if not n.isdecimal() or int(n) < 3:
         raise ClaimError(f"{n!r} is not a number of pairs, 3 or more")
     return str(int(n) - 2)
+
+
+_CELL = r"<? ?[-\N{MINUS SIGN}]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_ANOVA_HEAD = re.compile(r"(?i)^[^|\t,]*\b\w*df\b[^|\t,]*\bF(?: value)?\s+Pr ?\(?> ?F\)?\s*$")
+_ANOVA_COLUMN = re.compile(
+    r"(?:Sum|Mean) (?:Squares?|Sq)\b|Sum of Squares|(?:Type I+|Anova) SS|F [Vv]alue"
+    r"|P[Rr] ?\(?> ?F\)?|\S+"
+)
+_NO_TEST = re.compile(r"(?:corrected |uncorrected )?total\b")
+
+
+def in_anova(text: str, file: str) -> Pasted | None:
+    """Tables of ANOVA that R, SAS or statsmodels line up by blanks, as one; None without any.
+
+    Where rows of errors stand in another table, as in SAS, they count for what has none below it.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    errors: list[tuple[Cell, ...]] = []
+    columns: list[str] = []
+    begun = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if _ANOVA_HEAD.match(line):
+            begun = False
+            columns = [each.lower() for each in _ANOVA_COLUMN.findall(line)]
+            columns = columns[columns[0] in ("source", "effect") :]
+        elif re.match(r"\s*(?:---|Signif)", line) or (not line.strip() and begun):
+            columns = []
+        elif columns and line.strip():
+            begun = True
+            if _NO_TEST.match(line.strip().lower()):
+                continue
+            rows.append(_anova_row(line, columns, number, file))
+            errors += rows[-1:] if _ERRORS.match(line.strip().lower()) else []
+    if not rows:
+        return None
+    if foreign := re.search(r"as an error term", text, re.IGNORECASE):
+        mistake, advice = "F with error terms of other rows", "leave that table out"
+        place = place_of_offset(text, foreign.start(), file)
+        raise fatal(place, mistake, "F(2, 57) = 4.10, p = .022 for each", advice)
+    heads = ("source", "df1", "df2", "df", "f", "p")
+    first = tuple(Cell(head, rows[0][0].line, 1) for head in heads)
+    return Pasted(file, (first, *rows, *errors[:1]), ())
+
+
+def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tuple[Cell, ...]:
+    """Name, df1, df2, df, F and p of a line; the last columns are empty in a row of errors."""
+    for count in (len(columns), len(columns) - 2):
+        numbers = rf"({_CELL}(?:\s+{_CELL}){{{count - 1}}})"
+        row = re.fullmatch(rf"\s*(\S.*?)\s+{numbers}(?:\s+NaN)*\s*[*.]*\s*", line)
+        if row is not None:
+            break
+    else:
+        mistake, advice = f"{line.strip()[:40]!r} is not a row of ANOVA", "leave other lines out"
+        expected = f"a name and {len(columns)} numbers, or two fewer in a row Residuals"
+        raise fatal(Place(file, number, 1), mistake, expected, advice)
+    said = dict(zip(columns, re.findall(_CELL, row[2]), strict=False))
+    roles = {"df1": "numdf", "df2": "dendf", "df": "df", "f": "f", "p": "p"}
+    found = {
+        role: next((said[name] for name in said if name.split()[0].startswith(start)), "")
+        for role, start in roles.items()
+    }
+    texts = (row[1], *(re.sub(r"\.0+$", "", each) for each in found.values()))
+    return tuple(Cell(each, number, 1) for each in texts)
 
 
 _NUMBER = r"[-\N{MINUS SIGN}]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"

@@ -96,7 +96,7 @@ _WITHOUT_DF = re.compile(
     rf"(?:[- ](?:value|stat(?:istic)?))? ?[=<>] ?{_N}[^\n]{{0,40}}"
     r"\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?\."
 )
-_EXAMPLES = {
+EXAMPLES = {
     "F": "F(2, 57) = 4.10, p = .022",
     "r": "r(48) = .31, p = .028, with n - 2 in parentheses",
     "χ²": "χ²(2, N = 90) = 7.20, p = .027",
@@ -115,7 +115,7 @@ def refuse_without_df(text: str, file: str) -> None:
     at, found = read[0]
     name = _kind(found["name"])
     mistake = f"{name} has no degrees of freedom"
-    expected, advice = _EXAMPLES.get(name, EXAMPLE), "write them in parentheses, as shown"
+    expected, advice = EXAMPLES.get(name, EXAMPLE), "write them in parentheses, as shown"
     if name not in "tFrzHQ" and name != "χ²":
         mistake = f"the p of {name} takes the values of every run"
         expected = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
@@ -186,7 +186,7 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
                 found += statement_at(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
-                expected = _EXAMPLES.get(_kind(words[at]), EXAMPLE)
+                expected = EXAMPLES.get(_kind(words[at]), EXAMPLE)
                 problems.append(Problem(Place(file, line, at + 1), str(error), expected, advice))
     return checked(found, problems, file)
 
@@ -351,7 +351,7 @@ def audit_statistics(
     """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
     lower = text.lower()
     said = _Said(
-        one_sided=ONE_SIDED.search(lower) is not None,
+        one_sided=any(e.tails != 2 for e in statements) and bool(ONE_SIDED.search(lower)),
         corrected=CORRECTED.search(lower) is not None,
         rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),

@@ -442,3 +442,112 @@ def test_what_one_statistic_says_is_not_of_another(tmp_path):
     assert [row.answer for row in audited(tmp_path, text)] == ["does not", "holds"]
     (row,) = audited(tmp_path, "t(28) = 2.20, two-tailed, p = .018")
     assert row.answer == "does not"
+
+
+SPSS = """\t\tLevene's Test for Equality of Variances\t\tt-test for Equality of Means\t\t\t\t\t\t
+\t\tF\tSig.\tt\tdf\tSig. (2-tailed)\tMean Difference\tStd. Error Difference\t95% Interval\t
+\t\t\t\t\t\t\t\t\tLower\tUpper
+score\tEqual variances assumed\t.512\t.480\t2.200\t28\t.036\t1.10000\t.50000\t.07578\t2.12422
+\tEqual variances not assumed\t\t\t2.200\t27.312\t.036\t1.10000\t.50000\t.07466\t2.12534
+"""
+
+
+def test_t_tests_of_spss_stand_next_to_the_test_of_levene(tmp_path):
+    rows = audited(tmp_path, SPSS)
+    expected = [stats.f.sf(0.512, 1, 28), *(2 * stats.t.sf(2.2, df) for df in (28, 27.312))]
+    assert [row.p_interval for row in rows] == [pytest.approx((p, p), rel=2e-2) for p in expected]
+    assert [row.answer for row in rows] == ["holds"] * 3
+    assert "score Equal variances not assumed" in rows[2].id
+    rows = audited(tmp_path, SPSS.replace(".036\t", ".018\t").replace(".480", ".048"))
+    assert [row.answer for row in rows] == ["does not"] * 3  # one-sided is not what its head says
+    new = SPSS.replace("\tSig. (2-tailed)\tMean Difference", "\tOne-Sided p\tTwo-Sided p")
+    rows = audited(tmp_path, new.replace("\t.036\t1.10000", "\t.018\t.036"))
+    assert [row.answer for row in rows] == ["holds"] * 3
+    short = SPSS.splitlines(keepends=True)
+    with pytest.raises(SpecError, match="10 cells in a table of 11 columns"):
+        audited(tmp_path, "".join([short[1][1:], *short[3:]]))
+
+
+SAS = """Source                      DF      Type III SS    Mean Square   F Value   Pr > F
+
+method                       2      120.0000000     60.0000000      4.10   0.0217
+size                         1       10.0000000     10.0000000      0.68   0.4118
+"""
+SAS_MODEL = """                                        Sum of
+Source                      DF         Squares     Mean Square    F Value    Pr > F
+Model                        3     130.0000000      43.3333333       2.96    0.0397
+Error                       57     834.1000000      14.6333333
+Corrected Total             60     964.1000000
+
+R-Square     Coeff Var      Root MSE    y Mean
+0.125760      19.53         3.825       19.5
+
+"""
+R_AOV = """            Df Sum Sq Mean Sq F value Pr(>F)
+group        2  3.766  1.8832   4.846 0.0159 *
+Residuals   27 10.492  0.3886
+---
+Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "ps", "printed"),
+    [
+        (f"{SAS}Error 57 834.1 14.63\n", [(4.1, 2, 57), (0.68, 1, 57)], "0.0217"),
+        (f"{SAS_MODEL}{SAS}", [(2.96, 3, 57), (4.1, 2, 57), (0.68, 1, 57)], "0.0217"),
+        (R_AOV, [(4.846, 2, 27)], "0.0159"),
+        (
+            (
+                "     Sum Sq Mean Sq NumDF DenDF F value    Pr(>F)\n"
+                "Days  30031   30031     1    17  45.853 3.264e-06 ***\n"
+            ),
+            [(45.853, 1, 17)],
+            "3.264e-06",
+        ),
+        (
+            (
+                "            df    sum_sq   mean_sq         F    PR(>F)\n"
+                "C(group)   2.0   3.76634  1.883170  4.846088   0.01591\n"
+                "Residual  27.0  10.49209  0.388596       NaN       NaN\n"
+            ),
+            [(4.846088, 2, 27)],
+            "0.01591",
+        ),
+        (
+            (
+                "Source\tType III Sum of Squares\tdf\tMean Square\tF\tSig.\n"
+                "Corrected Model\t120.000a\t2\t60.000\t4.100\t.022\nError\t834.1\t57\t14.633\t\t\n"
+                "Corrected Total\t954.1\t59\t\t\t\na. R Squared = .126\n"
+            ),
+            [(4.1, 2, 57)],
+            ".022",
+        ),
+        (
+            (
+                "Source\t\tType III Sum of Squares\tdf\tMean Square\tF\tSig.\n"
+                "time\tSphericity Assumed\t10.0\t2\t5.0\t4.10\t.024\n"
+                "\tGreenhouse-Geisser\t10.0\t1.52\t6.6\t4.10\t.037\n"
+                "Error(time)\tSphericity Assumed\t46.3\t38\t1.22\t\t\n"
+                "\tGreenhouse-Geisser\t46.3\t28.9\t1.6\t\t\n"
+            ),
+            [(4.1, 2, 38), (4.1, 1.52, 28.9)],
+            ".024",
+        ),
+    ],
+)
+def test_tables_of_anova_as_programs_print_them(tmp_path, text, ps, printed):
+    rows = audited(tmp_path, text)
+    assert [row.answer for row in rows] == ["holds"] * len(ps)
+    for row, each in zip(rows, ps, strict=True):
+        low, high = row.p_interval
+        assert low <= stats.f.sf(*each) <= high
+    wrong = audited(tmp_path, text.replace(printed, ".21"))
+    assert [row.answer for row in wrong].count("does not") == 1
+
+
+def test_an_f_without_its_error_is_refused(tmp_path):
+    with pytest.raises(SpecError, match="in a row Residual"):
+        audited(tmp_path, SAS)
+    with pytest.raises(SpecError, match="error terms of other rows"):
+        audited(tmp_path, f"{SAS_MODEL}Hypotheses Using method(a) as an Error Term\n{SAS}")
