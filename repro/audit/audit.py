@@ -52,6 +52,7 @@ from repro.audit.printed_tests import (
     in_cells,
     in_columns,
     in_summary,
+    in_tukey,
     refuse_coefficients,
 )
 from repro.audit.render import to_json, to_markdown, to_text
@@ -224,7 +225,8 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
-    if (summary := in_summary(text, source)) is not None:
+    summary = in_summary(text, source) or in_tukey(text, source)
+    if summary is not None:
         return audit_statistics(summary, source, text, rounding)
     if has_statistics(text):
         found = _in_cells(text, source)

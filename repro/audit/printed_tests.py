@@ -30,15 +30,16 @@ from repro.files import fatal, place_of_offset
 
 _ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
-_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
+_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(
         r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
-        r"t(?:[-_. ]?(?:values?|stat(?:istic)?s?|tests?)\.?)?(?: ?\((?:welch|student|paired|df)\))?"
+        r"t(?:[-_. ]?(?:values?|ratio|stat(?:istic)?s?|tests?)\.?)?"
+        r"(?: ?\((?:welch|student|paired|df)\))?"
     ),
     "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?|levene(?:'s)? statistic"),
     "r": re.compile(r"r|pearson(?:'s)? r"),
-    "z": re.compile(r"z(?:[-_. ]?(?:values?|score|stat(?:istic)?\.?))?"),
+    "z": re.compile(r"z(?:[-_. ]?(?:values?|ratio|score|stat(?:istic)?\.?))?"),
     "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
     "H": re.compile(r"h|kruskal[- ]wallis(?: h)?"),
     "Q": re.compile(r"q|cochran'?s? q"),
@@ -294,6 +295,87 @@ def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tup
     }
     texts = (row[1], *(re.sub(r"\.0+$", "", each) for each in found.values()))
     return tuple(Cell(each, number, 1) for each in texts)
+
+
+_TUKEY = {
+    "diff": "diff",
+    "meandiff": "diff",
+    "lwr": "low",
+    "lower": "low",
+    "upr": "high",
+    "upper": "high",
+}
+
+
+def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
+    """The comparisons of all pairs that R's TukeyHSD or statsmodels prints; None for other texts.
+
+    Half of an interval is so many errors as the studentized range has at its level, which gives q.
+    """
+    found: list[Statement] = []
+    rows: list[tuple[str, dict[str, PrintedNumber], int]] = []
+    columns: list[str] = []
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        words = re.findall(r"p[ ._-]?adj|[a-z]\w*", line.lower())
+        roles = [
+            _TUKEY.get(word) or ("p" if re.match("p[ ._-]?adj", word) else "") for word in words
+        ]
+        named = (
+            "lwr" in words and "p" not in words
+        ) or "tukey" in text.lower()  # other tests have such columns too
+        if named and {"diff", "low", "high", "p"} <= {*roles}:
+            columns = [role for role in roles if role]
+        elif columns and (row := _tukey_row(line)):
+            values = map(PrintedNumber.read, row[1])
+            rows.append((row[0], dict(zip(columns, values, strict=True)), number))
+        elif rows and not line.strip(" -="):
+            found += _of_tukey(rows, text, file, len(found))
+            rows, columns = [], []
+    return tuple(found) or None
+
+
+def _tukey_row(line: str) -> tuple[str, list[str]] | None:
+    line = re.sub(r"[|,;\t]", " ", line)
+    numbers = rf"({_CELL}(?:\s+{_CELL}){{3}})(?:\s+(?:True|False))?"
+    row = re.fullmatch(rf"\s*(\S.*?)\s+{numbers}\s*", line)
+    return None if row is None else (row[1], re.findall(_CELL, row[2]))
+
+
+def _of_tukey(
+    rows: Sequence[tuple[str, Mapping[str, PrintedNumber], int]], text: str, file: str, before: int
+) -> Iterator[Statement]:
+    """Each pair of a factor; SpecError where its groups, or df of the residuals, are not known."""
+    from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
+
+    place = Place(file, rows[0][2], 1)
+    groups = {name for pair, *_ in rows for name in re.split(r"-|\s+", pair)}
+    if len(groups) * (len(groups) - 1) != 2 * len(rows):
+        mistake, advice = "the number of groups is open", "paste all pairs, b-a for b and a"
+        raise fatal(place, mistake, "a row for each pair of groups", advice)
+    said = re.search(r"(?im)^\s*residuals?\s+([0-9]+)\b", text) or _DF.search(text)
+    if said is None:
+        mistake = "nothing says the degrees of freedom of the residuals"
+        advice = "add that line, with the df that summary(aov) prints for Residuals"
+        raise fatal(place, mistake, "a line df = 27 below the table", advice)
+    df = next(filter(None, said.groups()))
+    level = re.search(r"([0-9.]+)% (?:family|conf)|FWER=([0-9.]+)", text)
+    alpha = 0.05 if level is None else float(level[2] or 1 - float(level[1]) / 100)
+    critical = float(studentized_range.ppf(1 - alpha, len(groups), int(df)))
+    for at, (pair, of, line) in enumerate(rows, before + 1):
+        half = (of["high"].value - of["low"].value) / 2
+        slack = (of["high"].half + of["low"].half) / 2
+        if half <= slack:
+            raise fatal(
+                Place(file, line, 1), "an interval without length", "0.17 to 1.56", "correct it"
+            )
+        ends = [
+            critical * max(abs(of["diff"].value) - of["diff"].half, 0) / (half + slack),
+            critical * (abs(of["diff"].value) + of["diff"].half) / (half - slack),
+        ]
+        middle = sum(ends) / 2
+        q = PrintedNumber(f"{middle:.4g}", middle, (ends[1] - ends[0]) / 2)
+        degrees = (PrintedNumber.read(str(len(groups))), PrintedNumber.read(df))
+        yield Statement(f"{at}: {pair[:60]}", "q", degrees, q, printed_p(of["p"].text))
 
 
 _NUMBER = r"[-\N{MINUS SIGN}]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"

@@ -34,7 +34,7 @@ _BY_RANKS = (
 """Kruskal-Wallis and Cochran, with a p: H(X) is an entropy, and Q(1) a quartile or a value."""
 _NAMES = (
     r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2)"
-    rf"|{_BY_RANKS})"
+    rf"|{_BY_RANKS}|q(?= ?\([0-9]{{1,2}}, ?[0-9]+\) ?[=<>]))"
 )
 STATISTIC = re.compile(
     rf"(?<![\w/.-])(?P<name>{_NAMES}) ?(?:\((?P<df>[^()]{{1,40}})\) ?)?"
@@ -61,9 +61,10 @@ _FRACTIONAL = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A printed statistic: t, F, r, z, χ², H or Q, its degrees of freedom, and its p where printed.
+    """A printed statistic: t, F, r, z, χ², H, Q or q, its degrees of freedom, and its printed p.
 
-    ``df`` is empty for z; of F it has both. ``tails`` are those that its sentence names.
+    ``df`` is empty for z; F has both, and q the number of groups first. ``tails`` are those that
+    its sentence names.
     """
 
     id: str
@@ -83,7 +84,7 @@ class Statement:
     @property
     def directed(self) -> bool:
         """Whether a one-sided test is possible: of one degree of freedom, or of a sign."""
-        return self.kind in "trz" or self.df[0].value == 1
+        return self.kind in "trz" or (self.kind != "q" and self.df[0].value == 1)
 
 
 def has_statistics(text: str) -> bool:
@@ -126,7 +127,7 @@ def refuse_without_df(text: str, file: str) -> None:
 def _kind(symbol: str) -> str:
     if symbol in "zZ":
         return "z"
-    return symbol if not re.match("[χXCc]", symbol) else "χ²"
+    return "χ²" if re.match("[χXCc]", symbol) else symbol
 
 
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -259,7 +260,7 @@ def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
     text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "tr" else text
     parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip("() ")))
-    wanted = {"F": 2, "z": 0}.get(kind, 1)
+    wanted = {"F": 2, "q": 2, "z": 0}.get(kind, 1)
     parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
     if kind == "z":
         return ()
@@ -306,6 +307,10 @@ def _tail(kind: str, df: Sequence[float], value: float) -> float:
             return float(2 * ndtr(-value))
         case "F":
             return float(fdtrc(df[0], df[1], value))
+        case "q":
+            from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
+
+            return float(studentized_range.sf(value, *df))
         case "χ²" | "H" | "Q":
             return float(chdtrc(df[0], value))
         case "r":
@@ -352,7 +357,7 @@ def audit_statistics(
     lower = text.lower()
     said = _Said(
         one_sided=any(e.tails != 2 for e in statements) and bool(ONE_SIDED.search(lower)),
-        corrected=CORRECTED.search(lower) is not None,
+        corrected=any(e.kind != "q" for e in statements) and bool(CORRECTED.search(lower)),
         rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),
         by_ranks=any(each.kind in "HQ" for each in statements),
@@ -422,7 +427,7 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
         reason += ", as the text says" if one_sided else ", which nothing says"
         grade = Grade.CONSISTENT_IF
         return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
-    if told.corrected and p.high >= span[0]:  # no correction makes a p smaller
+    if told.corrected and each.kind != "q" and p.high >= span[0]:  # no correction makes a p smaller
         reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
     if each.kind in "HQ" and _may_be_exact(p, span):

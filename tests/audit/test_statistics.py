@@ -64,6 +64,7 @@ def correlation(r, df):
         ("H(2) = 1.20, p < .05", stats.chi2.sf(1.2, 2), "does not", None),
         ("Q(3) = 8.1, p = .044", stats.chi2.sf(8.1, 3), "holds", None),
         ("Friedman: χ²_F(2) = 7.0, p = .20", stats.chi2.sf(7, 2), "does not", None),
+        ("q(3, 27) = 3.90, p = .027", stats.studentized_range.sf(3.9, 3, 27), "holds", None),
         ("t(10) = 9.99, p = .000", 2 * stats.t.sf(9.99, 10), "holds", "CONSISTENT"),
     ],
 )
@@ -551,3 +552,61 @@ def test_an_f_without_its_error_is_refused(tmp_path):
         audited(tmp_path, SAS)
     with pytest.raises(SpecError, match="error terms of other rows"):
         audited(tmp_path, f"{SAS_MODEL}Hypotheses Using method(a) as an Error Term\n{SAS}")
+
+
+TUKEY = """  Tukey multiple comparisons of means
+    95% family-wise confidence level
+
+Fit: aov(formula = weight ~ group, data = PlantGrowth)
+
+$group
+            diff        lwr       upr     p adj
+trt1-ctrl -0.371 -1.0622161 0.3202161 0.3908711
+trt2-ctrl  0.494 -0.1972161 1.1852161 0.1979960
+trt2-trt1  0.865  0.1737839 1.5562161 0.0120064
+
+"""
+"""R 4, data set PlantGrowth, three groups of ten plants."""
+
+TUKEY_OF_STATSMODELS = """Multiple Comparison of Means - Tukey HSD, FWER=0.05
+====================================================
+group1 group2 meandiff p-adj   lower   upper  reject
+----------------------------------------------------
+  ctrl   trt1   -0.371 0.3909 -1.0622 0.3202  False
+  ctrl   trt2    0.494  0.198 -0.1972 1.1852  False
+  trt1   trt2    0.865  0.012  0.1738 1.5562   True
+----------------------------------------------------
+"""
+
+
+@pytest.mark.parametrize("text", [TUKEY, TUKEY_OF_STATSMODELS], ids=["R", "statsmodels"])
+def test_tukey_takes_its_q_from_the_interval(text, tmp_path):
+    rows = audited(tmp_path, f"{text}\ndf = 27\n")
+    error = (10.49209 / 27 / 10) ** 0.5  # of a mean, by the table of ANOVA above
+    for row, diff in zip(rows, (0.371, 0.494, 0.865), strict=True):
+        low, high = row.p_interval
+        assert low <= stats.studentized_range.sf(diff / error, 3, 27) <= high
+        assert row.answer == "holds"
+    wrong = text.replace("0.1979960", "0.0197996").replace(" 0.198 ", " 0.0198 ")
+    rows = audited(tmp_path, f"{wrong}\nResiduals   27 10.492  0.3886\n")
+    assert [row.answer for row in rows] == ["holds", "does not", "holds"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (TUKEY, "a line df = 27 below"),
+        (f"{TUKEY}df = 2, 27", "a line df = 27 below"),
+        (f"{TUKEY}df = 27".replace("trt2-trt1  0.865", "trt3-trt1  0.865"), "each pair of groups"),
+    ],
+)
+def test_tukey_without_its_groups_and_df_is_refused(text, what, tmp_path):
+    with pytest.raises(SpecError, match=what):
+        audited(tmp_path, text)
+
+
+def test_a_p_by_tukey_is_no_wrong_p_of_t(tmp_path):
+    text = "contrast    estimate  SE df t.ratio p.value\n"
+    text += "ctrl-trt1    0.371 0.279 27   1.331  0.3909\n"
+    rows = audited(tmp_path, f"{text}\nP value adjustment: tukey method\n")
+    assert [row.answer for row in rows] == ["cannot say"]
