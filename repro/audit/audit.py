@@ -31,7 +31,7 @@ from repro.audit.comparison import (
     printed,
     rows_of,
 )
-from repro.audit.correlations import audit_points
+from repro.audit.correlations import audit_points, in_matrix
 from repro.audit.disagreements import (
     bound,
     derived,
@@ -241,7 +241,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
 def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
     """The audit of a table as it is printed."""
     pasted = in_anova(text, source) or read_pasted(text, source)
-    if (statements := in_columns(pasted)) is not None:
+    if (statements := in_columns(pasted) or in_matrix(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)
     refuse_coefficients(pasted)
     printed = read_as_printed(
