@@ -29,6 +29,7 @@ from repro.evidence.published import PrintedNumber
 from repro.files import fatal, place_of_offset
 
 _ERRORS = re.compile(r"(?:error|residuals?|within)\b")
+_EQUAL = re.compile(r"levene|equal variances")
 _SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
 _DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
 _HEADS: Mapping[str, re.Pattern[str]] = {
@@ -100,12 +101,15 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     header, body = _header(table)
     at, ps, fixed = _roles(header)
     kinds = [kind for kind in ("t", "F", "r", "z", "χ²", "H", "Q") if kind in at]
-    levene = sorted(kinds) == ["F", "t"] and len(ps) > 1 and at["F"] < ps[0] < at["t"]
+    two_groups = any(_EQUAL.search(c.text.lower()) for row in table.rows for c in row[:3])
+    levene = two_groups and sorted(kinds) == ["F", "t"] and len(ps) > 1 and at["F"] < at["t"]
     if levene:
         kinds = ["t"]
         at["p"] = next((p for p in ps if p > at["t"] and _is_two_sided(header[p])), ps[-1])
     if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
         fixed = fixed or said[1] or said[2]
+    if len(kinds) > 1 and "p" in at and {"df", "df1"} & at.keys():
+        _refuse_several(table, kinds)
     known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
     if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
         return None
@@ -120,8 +124,15 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         if not row[at[kinds[0]]].empty:
             _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
     if "p" in at and _is_two_sided(header[at["p"]]):
-        found = [replace(each, tails=2 if each.kind in "trz" else None) for each in found]
+        found = [replace(each, tails=2) for each in found]
     return checked(found, problems, table.file) or None
+
+
+def _refuse_several(table: Pasted, kinds: Sequence[str]) -> None:
+    mistake = f"columns of several tests: {', '.join(kinds)}"
+    advice = "paste the columns of each test as a table, and leave out sizes of effects"
+    place = Place(table.file, table.rows[0][0].line, table.rows[0][0].column)
+    raise fatal(place, mistake, "one statistic with its df and p", advice)
 
 
 def _roles(header: Sequence[Sequence[str]]) -> tuple[dict[str, int], list[int], str]:
@@ -240,6 +251,7 @@ _ANOVA_COLUMN = re.compile(
     r"(?:Sum|Mean) (?:Squares?|Sq)\b|Sum of Squares|(?:Type I+|Anova) SS|F [Vv]alue"
     r"|P[Rr] ?\(?> ?F\)?|\S+"
 )
+MAX_LINE = 300
 _NO_TEST = re.compile(r"(?:corrected |uncorrected )?total\b")
 
 
@@ -253,7 +265,7 @@ def in_anova(text: str, file: str) -> Pasted | None:
     columns: list[str] = []
     begun = False
     for number, line in enumerate(text.split("\n"), 1):
-        if _ANOVA_HEAD.match(line):
+        if len(line) < MAX_LINE and _ANOVA_HEAD.match(line):
             begun = False
             columns = [each.lower() for each in _ANOVA_COLUMN.findall(line)]
             columns = columns[columns[0] in ("source", "effect") :]

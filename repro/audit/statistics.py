@@ -94,8 +94,8 @@ def has_statistics(text: str) -> bool:
 
 _WITHOUT_DF = re.compile(
     rf"(?<![\w/.-])(?P<name>{_NAMES}|[HQUWVD]|tau|rho|τ|ρ)(?P<df> ?\([^()]*\))?"
-    rf"(?:[- ](?:value|stat(?:istic)?))? ?[=<>] ?{_N}[^\n]{{0,40}}"
-    r"\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?\."
+    rf"(?:[- ](?:value|stat(?:istic)?))? ?[=<>] ?(?:{_N}|(?P<comma>-?[0-9]*,[0-9]+))"
+    r"[^\n]{0,40}\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?[.,]"
 )
 EXAMPLES = {
     "F": "F(2, 57) = 4.10, p = .022",
@@ -117,7 +117,10 @@ def refuse_without_df(text: str, file: str) -> None:
     name = _kind(found["name"])
     mistake = f"{name} has no degrees of freedom"
     expected, advice = EXAMPLES.get(name, EXAMPLE), "write them in parentheses, as shown"
-    if name not in "tFrzHQ" and name != "χ²":
+    if found["comma"]:
+        mistake = f"{found['comma']} is not a plain number"
+        advice = "write decimal points, and degrees of freedom in parentheses"
+    elif name not in "tFrzHQ" and name != "χ²":
         mistake = f"the p of {name} takes the values of every run"
         expected = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
         advice = "write the z of the test, if it is printed, as in z = 2.10, p = .036"
@@ -168,7 +171,8 @@ def plain(text: str) -> str:
 def _with_df(found: re.Match[str]) -> str:
     """`t(28) = 2.20, p = .036` for `t = 2.20, p = .036 (df = 28)`."""
     said = found.groupdict("")
-    return f"{said['kind']}({said['df'] or said['of']}) {said['value']}{said['p'].replace('(', '')}"
+    df = (said["df"] or said["of"]).replace(" and ", ", ")
+    return f"{said['kind']}({df}) {said['value']}{said['p'].replace('(', '')}"
 
 
 def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:

@@ -55,6 +55,7 @@ def correlation(r, df):
         ("t = 2.20 with 28 degrees of freedom (p = .36)", None, "does not", None),
         ("t[28] = 2.20, p = .36", 2 * stats.t.sf(2.2, 28), "does not", None),
         ("F = 4.10 (df = 2, 57; p = .022)", stats.f.sf(4.1, 2, 57), "holds", None),
+        ("F = 4.10 on 2 and 57 df, p = .22", stats.f.sf(4.1, 2, 57), "does not", None),
         ("F = 4.10, df = 1,998, p = .043", stats.f.sf(4.1, 1, 998), "holds", None),
         ("χ² = 7.2 (df = 2, N = 90, p = .27)", stats.chi2.sf(7.2, 2), "does not", None),
         ("t(1,998) = 2.20, p = .028", 2 * stats.t.sf(2.2, 1998), "holds", None),
@@ -191,6 +192,7 @@ def test_columns_and_cells(tmp_path, text, answers):
         ("r = .31, n = 50, p = .03\n", "n - 2"),
         ("H = 7.1, p = .029\n", "H(2) = 7.10"),
         ("U = 45, p = .03\n", "z = 2.10"),
+        ("t = 2,20, df = 28, p = ,036\n", "2,20 is not a plain number"),
         ("r(48) = 1.31, p = .02\n", "between -1 and 1"),
         ("t(0) = 1.31, p = .02\n", "above 0"),
         ("F(2, 57) = -4.1, p = .02\n", "not negative"),
@@ -467,6 +469,12 @@ def test_t_tests_of_spss_stand_next_to_the_test_of_levene(tmp_path):
     short = SPSS.splitlines(keepends=True)
     with pytest.raises(SpecError, match="10 cells in a table of 11 columns"):
         audited(tmp_path, "".join([short[1][1:], *short[3:]]))
+
+
+def test_a_table_of_several_tests_is_refused(tmp_path):
+    """Without a word on Levene nothing says the first df of F."""
+    with pytest.raises(SpecError, match="several tests: t, F"):
+        audited(tmp_path, "Contrast\tF\tp\tt\tdf\tp\nA\t4.1\t.022\t2.2\t28\t.036\n")
 
 
 SAS = """Source                      DF      Type III SS    Mean Square   F Value   Pr > F
