@@ -297,6 +297,7 @@ _OF_ONE = re.compile(
     r"m|means?|s\.?d\.?|std\.?|n|m ?\(sd\)|α|alpha|range|min|max|skew\w*|kurt\w*", re.IGNORECASE
 )
 _N = re.compile(r"\bn ?= ?([0-9][0-9,]*)(?![0-9]| ?(?:[-\N{EN DASH}]|to) ?[0-9])")
+_A_NOTE = re.compile(r"\b[pnN] ?[<=]")
 _NUMBERED = re.compile(r"^\(?([0-9]+)[.)] ?(?=.)")
 _NOT_PEARSON = re.compile(r"kendall|spearman|partial corr|polychoric|tetrachoric|phi\b")
 
@@ -307,8 +308,11 @@ def in_matrix(table: Pasted) -> tuple[Statement, ...] | None:
     It says that it holds correlations, or has stars and negative values. Without a star r is not
     significant where the legend begins at .05.
     """
-    said = " ".join((*table.notes, *(cell.text for cell in table.rows[0]))).lower()
-    columns = _columns_of(table)
+    cut = [row for row in table.rows if any(_A_NOTE.search(cell.text) for cell in row[1:])]
+    notes = (*table.notes, *(" ".join(cell.text for cell in row) for row in (*cut, table.rows[0])))
+    said = " ".join(notes).lower()
+    table = replace(table, rows=tuple(row for row in table.rows if row not in cut))
+    columns = _columns_of(table) if table.rows else {}
     cells = _below_the_diagonal(table, columns)
     texts = {pair: bare(re.sub("</?sup>", "", cell.text)) for pair, (cell, _) in cells.items()}
     starred = any(text.startswith(("-", "\N{MINUS SIGN}")) for text, *_ in texts.values())

@@ -225,7 +225,8 @@ def _of_row(
         if kind == "r" and not fixed and "df" not in cells:
             df = _df_of_pairs(cells.get("n", ""))
         name = row[0].text if at[kind] else ""
-        value = possible(kind, PrintedNumber.read(cells[kind]))
+        number = re.sub(r"(?<=[0-9])[a-d]$", "", cells[kind])  # a footnote of SPSS
+        value = possible(kind, PrintedNumber.read(number))
         p = printed_p(cells.get("p", ""))
         label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
         found.append(Statement(label[:100], kind, df_of(kind, df), value, p))
@@ -324,6 +325,11 @@ def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
 
     Half of an interval is so many errors as the studentized range has at its level, which gives q.
     """
+    if of_pairs := re.search(r"\(I-J\)|conf\.low.*p\.adj", text):
+        mistake = "comparisons of all pairs, in a form that is not read"
+        expected = "if they are Tukey's: columns comparison,diff,lwr,upr,p adj and a line df = 27"
+        place = place_of_offset(text, of_pairs.start(), file)
+        raise fatal(place, mistake, expected, "write b-a for each pair of groups, and each once")
     found: list[Statement] = []
     rows: list[tuple[str, dict[str, PrintedNumber], int]] = []
     columns: list[str] = []

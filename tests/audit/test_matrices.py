@@ -19,6 +19,7 @@ MOMENTS = (
     "Variable\tM\tSD\t1\t2\n1. Age\t30.1\t5.2\t-\t\n2. Size\t4.2\t1.1\t.32**\t-\n"
     "3. Loss\t2.2\t0.3\t-.15\t.41***\n"
 )
+CSV = ",A,B,C\nA,1,,\nB,.32**,1,\nC,-.15,.41***,1\n"
 TRIMMED = LOWER.replace("\t\t\n", "\n").replace("\t\n", "\n")
 
 
@@ -27,7 +28,7 @@ def p_of(r, n):
     return 2 * stats.t.sf(abs(r) * ((n - 2) / (1 - r * r)) ** 0.5, n - 2)
 
 
-@pytest.mark.parametrize("table", [LOWER, FULL, BLANKS, MOMENTS, TRIMMED])
+@pytest.mark.parametrize("table", [LOWER, FULL, BLANKS, MOMENTS, TRIMMED, CSV])
 def test_each_correlation_of_a_matrix_is_tested_once(tmp_path, table):
     rows, _ = audited(tmp_path, table + NOTE)
     ps = sorted(p_of(r, 120) for r in (0.32, 0.15, 0.41))
@@ -37,6 +38,12 @@ def test_each_correlation_of_a_matrix_is_tested_once(tmp_path, table):
     wrong = table.replace("-.15", "-.25").replace(".32**", ".32").replace(".41***", ".21***")
     rows, _ = audited(tmp_path, wrong + NOTE)
     assert [row.answer for row in rows.values()] == ["does not"] * 3
+
+
+def test_a_note_with_commas_is_no_row(tmp_path):
+    note = "Correlations, N = 120. * p < .05, ** p < .01, *** p < .001\n"
+    rows, _ = audited(tmp_path, CSV + note, "t.csv")
+    assert [row.answer for row in rows.values()] == ["holds"] * 3
 
 
 def test_a_row_that_prints_nothing_is_called_by_its_number(tmp_path):
