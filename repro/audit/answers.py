@@ -204,7 +204,11 @@ def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]
             answer, reason = "cannot say", f"rounding allows {p_from(only.span)}"
     else:
         answer, reason = _answer(pair, found)
-    tried = {f"p_{of.reading}_n_{n}": each.p for (of, n), each in found.items() if len(found) > 1}
+    tried = {
+        f"p_{of.reading}{f'_n_{n}' if n else ''}": each.p
+        for (of, n), each in found.items()
+        if len(found) > 1
+    }
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
 
 

@@ -30,6 +30,7 @@ from repro.audit.printed_words import (
     is_of_no_method,
     layout,
     legend_told,
+    metrics_in,
     runs_told,
     spread_told,
     test_told,
@@ -98,6 +99,8 @@ def read_as_printed(
     the name of a method, which tells where methods are; ``plus_minus`` is what the user says a
     spread is.
     """
+    if methods != "rows" and (joined := _joined(table)) is not None:
+        table, methods = joined, "columns"
     table, sectioned = _by_data_set(table)
     names, body = _header(table)
     others = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
@@ -117,6 +120,77 @@ def read_as_printed(
         raise SpecError(gathered(reader.problems)[:MOST])
     reader.unread = [*others, *reader.unread]
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
+
+
+_PLAIN = re.compile(r"[±( ]*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)[ )]*")
+_OF_MEANS = re.compile(r"\b(?:means?|average|avg)\b|^m$")
+
+
+def _joined(table: Pasted) -> Pasted | None:
+    """The table with each row of deviations behind the row of means above it; None without any.
+
+    Rows of n become a part of the names of the columns, or a note, and rows of p a column.
+    """
+    head, *body = table.rows
+    rows: list[list[Cell]] = []
+    ps = [replace(head[0], text="p")]
+    counts: list[Sequence[Cell]] = []
+    notes: list[str] = []
+    for row in body:
+        role = _role_of_row(row, rows)
+        if role == "n":
+            counts.append(row)
+        elif role == "p" and rows:
+            ps[-1] = next((cell for cell in row[1:] if not cell.empty), row[0])
+        elif role in ("sd", "se", "ci95"):
+            spreads = [_PLAIN.fullmatch(cell.text) for cell in row]
+            if not all(cell.empty or each for cell, each in zip(row[1:], spreads[1:], strict=True)):
+                return None
+            notes.append(f"± is {bare(row[0].text)[0]}")
+            rows[-1] = [
+                replace(mean, text=f"{mean.text} ± {each[1]}") if each else mean
+                for mean, each in zip(rows[-1], spreads, strict=True)
+            ]
+        else:
+            rows.append(list(row))
+            ps.append(Cell("", row[0].line, 1))
+    if not notes or len(counts) > 1:
+        return None
+    head, said = _with_counts(head, counts)
+    cut = [tuple(each) for each in (head, *rows)]
+    if any(cell.text for cell in ps[1:]):
+        cut = [(*row, p) for row, p in zip(cut, ps, strict=True)]
+    return replace(table, rows=tuple(cut), notes=(*table.notes, *notes, *said))
+
+
+def _with_counts(
+    head: tuple[Cell, ...], counts: Sequence[Sequence[Cell]]
+) -> tuple[tuple[Cell, ...], list[str]]:
+    """The header with the n of each column, where they differ; else a note with the one n."""
+    known = [cell.text for cell in counts[0][1:] if not cell.empty] if counts else []
+    if len({*known}) < 2:
+        return head, [f"n = {known[0]}"] if known else []
+    named = [
+        cell if n.empty else replace(cell, text=f"{cell.text} (n = {n.text})")
+        for cell, n in zip(head[1:], counts[0][1:], strict=True)
+    ]
+    return (head[0], *named), []
+
+
+def _role_of_row(row: Sequence[Cell], above: Sequence[Sequence[Cell]]) -> str:
+    """What a row is that a column may be too; SD may be a method, but below means or a metric."""
+    name = bare(row[0].text)[0].lower().strip(" :")
+    roles = ("sd", "se", "ci95", "n", "p")
+    role = next((role for role in roles if _ROLES[role].fullmatch(name)), "")
+    if role in ("n", "p", ""):
+        return role
+    before = bare(above[-1][0].text)[0].lower() if above else ""
+    sure = (
+        bool(_OF_MEANS.search(before) or metrics_in(before))
+        or name.startswith(f"{before} ")
+        or re.match(r"standard |std?\.? ?(?:dev|err)", name) is not None
+    )
+    return role if before and sure and "±" not in above[-1][1].text else ""
 
 
 def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: str) -> AsPrinted:
@@ -222,7 +296,7 @@ def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) 
     place = place_of(table.file, table.rows[0][0])
     if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
         mistake = "no column says which test its statistic is of"
-        expected = "a column t, F, r, z or chi2, and df where the test has any"
+        expected = "a column t, F, r, z, chi2, H or Q, and df where the test has any"
         raise fatal(place, mistake, expected, "name the column of statistics after its test")
     roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
     if "value" not in roles[1:]:

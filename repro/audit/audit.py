@@ -31,7 +31,7 @@ from repro.audit.comparison import (
     printed,
     rows_of,
 )
-from repro.audit.correlations import audit_points
+from repro.audit.correlations import audit_points, in_matrix
 from repro.audit.disagreements import (
     bound,
     derived,
@@ -47,15 +47,21 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
-from repro.audit.regression import in_summary, refuse_coefficients
+from repro.audit.printed_tests import (
+    in_anova,
+    in_cells,
+    in_columns,
+    in_summary,
+    in_tukey,
+    refuse_coefficients,
+)
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
     audit_statistics,
     has_statistics,
-    in_cells,
-    in_columns,
     in_text,
+    refuse_without_df,
 )
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
@@ -219,13 +225,23 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
-    if (summary := in_summary(text, source)) is not None:
+    summary = in_summary(text, source) or in_tukey(text, source)
+    if summary is not None:
         return audit_statistics(summary, source, text, rounding)
     if has_statistics(text):
         found = _in_cells(text, source)
         return audit_statistics(found, source, text, rounding)
-    pasted = read_pasted(text, source)
-    if (statements := in_columns(pasted)) is not None:
+    try:
+        return _audit_table(text, source, decided, rounding)
+    except SpecError:
+        refuse_without_df(text, source)
+        raise
+
+
+def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
+    """The audit of a table as it is printed."""
+    pasted = in_anova(text, source) or read_pasted(text, source)
+    if (statements := in_columns(pasted) or in_matrix(pasted)) is not None:
         return audit_statistics(statements, source, text, rounding)
     refuse_coefficients(pasted)
     printed = read_as_printed(

@@ -1,11 +1,14 @@
 """Points read off a figure or out of a table, and the correlations that are printed of them.
 
+A printed matrix of correlations becomes tests of r, with the p that its stars stand for.
+
 Axes are turned so that more is better. A window cuts y at its printed edges, and once more at the
 outermost values that round to them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -13,9 +16,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from repro.audit.audit_file import PrintedAxis, PrintedCorrelation, PrintedPoints, PrintedWindow
-from repro.audit.comparison import Audited, Grade, Value, noted
-from repro.errors import ClaimError
+from repro.audit.comparison import NOT_SIGNIFICANT, Audited, Grade, Value, noted
+from repro.audit.pasted import Cell, Pasted
+from repro.audit.printed_cells import bare
+from repro.audit.printed_words import legend_told
+from repro.audit.statistics import Statement, checked, possible
+from repro.errors import ClaimError, Place, Problem
 from repro.evidence.published import PrintedNumber, Rounding
+from repro.files import fatal
 from repro.schema.rows import Columns
 from repro.stats.coefficients import (
     FEWEST,
@@ -283,3 +291,117 @@ def _selection_alone(found: Correlation, edges: str) -> str:
         f"choosing the window by y alone would leave r = {found.predicted:+.3f} "
         f"(Thorndike's case 2{edges}), {inside} the interval: restriction of range alone {said}"
     )
+
+
+_OF_ONE = re.compile(
+    r"m|means?|s\.?d\.?|std\.?|n|m ?\(sd\)|α|alpha|range|min|max|skew\w*|kurt\w*", re.IGNORECASE
+)
+_N = re.compile(r"\bn ?= ?([0-9][0-9,]*)(?![0-9]| ?(?:[-\N{EN DASH}]|to) ?[0-9])")
+_A_NOTE = re.compile(r"\b[pnN] ?[<=]")
+_NUMBERED = re.compile(r"^\(?([0-9]+)[.)] ?(?=.)")
+_NOT_PEARSON = re.compile(r"kendall|spearman|partial corr|polychoric|tetrachoric|phi\b")
+
+
+def in_matrix(table: Pasted) -> tuple[Statement, ...] | None:
+    """The correlations of a matrix, each once, with its stars as p; None for any other table.
+
+    It says that it holds correlations, or has stars and negative values. Without a star r is not
+    significant where the legend begins at .05.
+    """
+    cut = [row for row in table.rows if any(_A_NOTE.search(cell.text) for cell in row[1:])]
+    notes = (*table.notes, *(" ".join(cell.text for cell in row) for row in (*cut, table.rows[0])))
+    said = " ".join(notes).lower()
+    table = replace(table, rows=tuple(row for row in table.rows if row not in cut))
+    columns = _columns_of(table) if table.rows else {}
+    cells = _below_the_diagonal(table, columns)
+    texts = {pair: bare(re.sub("</?sup>", "", cell.text)) for pair, (cell, _) in cells.items()}
+    starred = any(text.startswith(("-", "\N{MINUS SIGN}")) for text, *_ in texts.values())
+    starred = starred and any(stars for *_, stars in texts.values())
+    if not cells or not (starred or re.search(r"correlat|pearson", said)):
+        return None
+    n = _pairs_of(table, said)
+    of_spss = r"(\*+)\.? correlation is significant at the (0?\.[0-9]+) level"
+    legend = legend_told(re.sub(of_spss, r"\1 p < \2", said))
+    rest = NOT_SIGNIFICANT if max((p.value for p in legend.values()), default=0) == ALPHA else None
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    for pair, (cell, name) in cells.items():
+        text, _, stars = texts[pair]
+        try:
+            r = possible("r", PrintedNumber.read(text))
+            p = legend.get(stars) if stars else rest
+            (other,) = pair - {name}
+            label = f"{len(found) + 1}: {name} with {other}"[:100]
+            found.append(Statement(label, "r", (PrintedNumber.read(str(n - 2)),), r, p))
+        except ClaimError as error:
+            advice = "write a decimal point; - where nothing is printed"
+            place = Place(table.file, cell.line, cell.column)
+            problems.append(Problem(place, str(error), ".32**", advice))
+    return checked(found, problems, table.file)
+
+
+def _columns_of(table: Pasted) -> dict[int, str]:
+    """The columns of a matrix with the row that each is of; none for any other table.
+
+    They are called as rows are, in their order, or numbered from 1.
+    """
+    head, *body = table.rows
+    if any(cell.text.lower() == "pearson correlation" for row in body for cell in row[:2]):
+        mistake, advice = (
+            "three rows for each variable",
+            "leave out the other rows, and this column",
+        )
+        place = Place(table.file, body[0][0].line, body[0][0].column)
+        raise fatal(place, mistake, "the rows of Pearson Correlation, and a line n = 120", advice)
+    rows = [_NUMBERED.sub("", bare(row[0].text)[0]) for row in body]
+    places = [found[1] if (found := _NUMBERED.match(row[0].text)) else "" for row in body]
+    of = dict(zip(places if any(places) else map(str, range(1, len(rows) + 1)), rows, strict=True))
+    heads = {at: bare(cell.text)[0] for at, cell in enumerate(head) if at}
+    heads = {at: text for at, text in heads.items() if not _OF_ONE.fullmatch(text)}
+    numbers = [re.sub(r"[.()]", "", text) for text in heads.values()]
+    names = [_NUMBERED.sub("", text) for text in heads.values()]
+    if len(rows) < 2 or not len(rows) - 1 <= len(heads) <= len(rows) + 1 or len(heads) < 2:
+        return {}
+    if numbers == [str(at) for at in range(1, len(numbers) + 1)]:
+        names = [of.get(number, number) for number in numbers]
+    elif names != rows[: len(names)]:
+        return {}
+    return dict(zip(heads, names, strict=True))
+
+
+def _below_the_diagonal(
+    table: Pasted, columns: Mapping[int, str]
+) -> dict[frozenset[str], tuple[Cell, str]]:
+    """Each pair once, with its cell and row; none where the diagonal holds anything but 1."""
+    found: dict[frozenset[str], tuple[Cell, str]] = {}
+    for row in table.rows[1:]:
+        name = _NUMBERED.sub("", bare(row[0].text)[0])
+        for at, other in columns.items():
+            cell = row[at]
+            if name == other:
+                if not cell.empty and not re.fullmatch(r"1(?:[.,]0+)?|\(.*\)", cell.text):
+                    return {}
+            elif not cell.empty:
+                first, _ = found.setdefault(frozenset((name, other)), (cell, name))
+                if bare(first.text)[0] != bare(cell.text)[0]:
+                    mistake = f"{first.text[:20]!r} and {cell.text[:20]!r} for one pair"
+                    advice = "paste one half alone, with its n"
+                    raise fatal(Place(table.file, cell.line, cell.column), mistake, "one r", advice)
+    return found
+
+
+def _pairs_of(table: Pasted, said: str) -> int:
+    """The one n of a matrix; SpecError without it, or where r is not Pearson's."""
+    place = Place(table.file, table.rows[0][0].line, table.rows[0][0].column)
+    if other := _NOT_PEARSON.search(said):
+        mistake, advice = f"correlations that are not Pearson's ({other[0]})", "leave them out"
+        raise fatal(place, mistake, "Pearson's correlations", advice)
+    if re.search(r"(?:above|below) (?:and \w+ )?the diagonal", said):
+        mistake, advice = "two matrices in one", "paste each half alone, with its n"
+        raise fatal(place, mistake, "one half, below or above the diagonal", advice)
+    counts = {int(each.replace(",", "")) for each in _N.findall(said)}
+    if len(counts) != 1 or min(counts) < 3:
+        mistake = "the matrix of correlations has no n" if not counts else "several n"
+        advice = "add that line, with the number of pairs of each correlation"
+        raise fatal(place, mistake, "a line n = 120 below the table", advice)
+    return counts.pop()

@@ -61,8 +61,11 @@ def read_pasted(text: str, file: str) -> Pasted:
     if sum(map(len, rows)) > MAX_CELLS:
         expected = f"at most {MAX_CELLS:,} cells"
         raise fatal(Place(file), "the table is too long", expected, "make several tables of it")
+    rows = _triangle(rows)
     width = Counter(map(len, rows)).most_common(1)[0][0]
     captions = [row for row in rows if len(row) != width and not _has_digits(row)]
+    if captions == rows[:1] and 3 < len(captions[0]) == width - 1 and _has_digits(rows[1]):
+        captions = []  # a header without its first cell
     notes += [" ".join(cell.text for cell in row) for row in captions]
     rows = [row for row in rows if row not in captions]
     for row in rows:
@@ -72,6 +75,20 @@ def read_pasted(text: str, file: str) -> Pasted:
             place = Place(file, row[0].line, row[0].column)
             raise fatal(place, mistake, f"{width} cells", advice)
     return Pasted(file, tuple(map(tuple, rows)), tuple(notes))
+
+
+def _triangle(rows: Rows) -> Rows:
+    """The rows of the lower half of a matrix, filled up where each has one cell more."""
+    lengths = [len(row) for row in rows[1:]]
+    if len(lengths) < 2 or lengths != list(range(lengths[0], lengths[0] + len(lengths))):
+        return rows
+    head = rows[0]
+    if lengths[-1] == len(head) + 1:
+        head = [Cell("", head[0].line, 1), *head]
+    if lengths[-1] not in (len(head), len(head) - 1):
+        return rows
+    filled = [[*row, *[Cell("", row[0].line, 1)] * (len(head) - len(row))] for row in rows[1:]]
+    return [head, *filled]
 
 
 _BELOW = re.compile(r"[\[(±].*\d|\+/-.*\d")
@@ -230,7 +247,7 @@ def _lined_up(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:
     notes = [line for _, line in lines if _is_note(line)]
     lines = [(number, line) for number, line in lines if not _is_note(line)]
     apart = [_words(number, line, r"\S+(?: \S+)*") for number, line in lines]
-    table = _below_their_heads([row for row in apart if len(row) > 1])
+    table = _below_their_heads(_triangle([row for row in apart if len(row) > 1]))
     if len({len(row) for row in table}) == 1 and len(table) > 1:
         return table, notes + [row[0].text for row in apart if len(row) == 1]
     rows = [_words(number, _joined(line), r"\S+") for number, line in lines]

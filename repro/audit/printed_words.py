@@ -131,8 +131,8 @@ ONE_SIDED = re.compile(
     r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test|\bis (?:greater|less) than 0\b"
 )
 CORRECTED = re.compile(
-    r"bonferroni|\bholm\b|\bfdr\b|benjamini|(?<!bias-)(?<!bias )corrected|adjusted p|p[-._ ]?adj"
-    r"|permutation (?:tests?|p\b)"
+    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p|p[-._ ]?adj"
+    r"|(?<!bias-)(?<!bias )corrected(?! (?:model|total))|permutation (?:tests?|p\b)"
 )
 TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
 _OTHER_TESTS = re.compile(r"chi[- ]?squared?\b|χ|fisher|\banova\b|kruskal|log-?rank|mcnemar")

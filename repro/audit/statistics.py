@@ -1,7 +1,7 @@
 """t, F, r, chi-squared and z with degrees of freedom, as printed -> the p that each gives.
 
-In lines of text and in cells (`t(28) = 2.20, p = .036`), or in columns (t, df, p). The statistic is
-a range, by its rounding; its p is too. After Nuijten and others 2016 (`statcheck`).
+In lines of text: `t(28) = 2.20, p = .036`; tables are read by `printed_tests`. The statistic is a
+range, by its rounding; its p is too. After Nuijten and others 2016 (`statcheck`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,25 @@ from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.p_range import Span
-from repro.audit.pasted import Cell, Pasted, gathered
-from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED, legend_told
+from repro.audit.pasted import gathered
+from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
+from repro.files import fatal
 from repro.schema.rows import MOST
 
 ALPHA = 0.05
 MAX_STATEMENTS = 2_000
 _N = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?!,?[0-9])"
-_NAMES = r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2))"
-_STATISTIC = re.compile(
+_BY_RANKS = (
+    r"[HQ](?= ?\([0-9]{1,2}(?:[,;] ?[Nn] ?= ?[0-9,]+)?\) ?[=<>][^\n]{1,60}(?:\b[pP]\b|\bn\.?s))"
+)
+"""Kruskal-Wallis and Cochran, with a p: H(X) is an entropy, and Q(1) a quartile or a value."""
+_NAMES = (
+    r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2)"
+    rf"|{_BY_RANKS}|q(?= ?\([0-9]{{1,2}}, ?[0-9]+\) ?[=<>]))"
+)
+STATISTIC = re.compile(
     rf"(?<![\w/.-])(?P<name>{_NAMES}) ?(?:\((?P<df>[^()]{{1,40}})\) ?)?"
     rf"(?P<is>[=<>]) ?(?P<value>{_N})"
 )
@@ -45,37 +53,18 @@ _ENDS = re.compile(
 )
 """Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
 _BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{_N}) ?[,;:]? ?\(?$")
-_ERRORS = re.compile(r"(?:error|residuals?|within)\b")
-_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b|\b([0-9]+) degrees of freedom")
 _FRACTIONAL = {
     "t": re.compile(r"welch|satterthwaite|kenward|unequal variances"),
     "F": re.compile(r"satterthwaite|kenward|greenhouse|huynh"),
-}
-_HEADS: Mapping[str, re.Pattern[str]] = {
-    "t": re.compile(
-        r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
-        r"t(?:[-_. ]?(?:values?|stat(?:istic)?s?|tests?)\.?)?(?: ?\((?:welch|student|paired|df)\))?"
-    ),
-    "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?"),
-    "r": re.compile(r"r|pearson(?:'s)? r"),
-    "z": re.compile(r"z(?:[-_. ]?(?:values?|score|stat(?:istic)?\.?))?"),
-    "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
-    "df": re.compile(r"df|d\.f\.|degrees of freedom"),
-    "df1": re.compile(r"df ?1|df ?num|numdf|num df"),
-    "df2": re.compile(r"df ?2|df ?den|dendf|den df"),
-    "n": re.compile(r"n"),
-    "p": re.compile(
-        r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|sig\.?)(?: ?\(.*\))?"
-        r"|pr? ?\(? ?> ?\|?[tzf]\|?\)?"
-    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A printed statistic: t, F, r, z or χ², its degrees of freedom, and its p where printed.
+    """A printed statistic: t, F, r, z, χ², H, Q or q, its degrees of freedom, and its printed p.
 
-    ``df`` is empty for z; of F it has both. ``tails`` are those that its sentence names.
+    ``df`` is empty for z; F has both, and q the number of groups first. ``tails`` are those that
+    its sentence names.
     """
 
     id: str
@@ -95,7 +84,7 @@ class Statement:
     @property
     def directed(self) -> bool:
         """Whether a one-sided test is possible: of one degree of freedom, or of a sign."""
-        return self.kind in "trz" or self.df[0].value == 1
+        return self.kind in "trz" or (self.kind != "q" and self.df[0].value == 1)
 
 
 def has_statistics(text: str) -> bool:
@@ -103,14 +92,62 @@ def has_statistics(text: str) -> bool:
     return _OPENED.search(plain(text)) is not None
 
 
-_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_OF_R = (
-    (re.compile(rf"\b(t|χ²) = ({_N}), df = ([0-9.]+), p-value"), r"\1(\3) = \2, p"),
-    (
-        re.compile(rf"\bF = ({_N}), num df = ([0-9.]+), denom df = ([0-9.]+), p-value"),
-        r"F(\2, \3) = \1, p",
-    ),
+_WITHOUT_DF = re.compile(
+    rf"(?<![\w/.-])(?P<name>{_NAMES}|[HQUWVD]|tau|rho|τ|ρ)(?P<df> ?\([^()]*\))?"
+    rf"(?:[- ](?:value|stat(?:istic)?))? ?[=<>] ?(?:{_N}|(?P<comma>-?[0-9]*,[0-9]+))"
+    r"[^\n]{0,40}\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?[.,]"
 )
+EXAMPLES = {
+    "F": "F(2, 57) = 4.10, p = .022",
+    "r": "r(48) = .31, p = .028, with n - 2 in parentheses",
+    "χ²": "χ²(2, N = 90) = 7.20, p = .027",
+    "H": "H(2) = 7.10, p = .029",
+    "Q": "Q(3) = 8.10, p = .044",
+}
+EXAMPLE = "t(28) = 2.20, p = .036"
+
+
+def refuse_without_df(text: str, file: str) -> None:
+    """SpecError for lines of text, no table, that print a statistic without degrees of freedom."""
+    lines = [(at, line) for at, line in enumerate(plain(text).split("\n"), 1) if line.strip()]
+    read = [(at, found) for at, line in lines if (found := _WITHOUT_DF.search(line))]
+    if not read or len(read) * 2 < len(lines) or "±" in text:
+        return
+    at, found = read[0]
+    name = _kind(found["name"])
+    mistake = f"{name} has no degrees of freedom"
+    expected, advice = EXAMPLES.get(name, EXAMPLE), "write them in parentheses, as shown"
+    if found["comma"]:
+        mistake = f"{found['comma']} is not a plain number"
+        advice = "write decimal points, and degrees of freedom in parentheses"
+    elif name not in "tFrzHQ" and name != "χ²":
+        mistake = f"the p of {name} takes the values of every run"
+        expected = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
+        advice = "write the z of the test, if it is printed, as in z = 2.10, p = .036"
+    raise fatal(Place(file, at, found.start() + 1), mistake, expected, advice)
+
+
+def _kind(symbol: str) -> str:
+    if symbol in "zZ":
+        return "z"
+    return "χ²" if re.match("[χXCc]", symbol) else symbol
+
+
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_ONE_DF = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)"
+_DF_BEHIND = [
+    re.compile(
+        rf"(?<![\w/.-]){kind}(?:[- ](?:value|stat(?:istic)?))? ?(?P<value>[=<>] ?{_N})"
+        rf"(?P<p>[,;]? ?\(?[pP](?:-value)? ?[=<>≤] ?{_N})?"
+        rf"(?:[,;]? ?[(\[]?(?:df|d\.f\.) ?[=:]? ?[(]?(?P<df>{df})"
+        rf"|(?:,| with| on)? ?[(]?(?P<of>{df}) (?:df|d\.f\.|degrees of freedom))(?![\w%])[)\]]?"
+    )
+    for kind, df in (
+        (r"(?P<kind>t|r|χ²|[HQ])", _ONE_DF),
+        ("(?P<kind>F)", f"{_ONE_DF}(?:, ?| and |; ?){_ONE_DF}"),
+    )
+]
+_OF_R = re.compile(rf"\bF = ({_N}), num df = ([0-9.]+), denom df = ([0-9.]+), p-value")
 """How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
 
 
@@ -120,11 +157,22 @@ def plain(text: str) -> str:
     text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
     text = re.sub(r"(?i)\bchi[- ]?squared?(?= ?[(=])|\bX-squared(?= =)", "χ²", text)
     text = re.sub(r"(?<!\w)([tFrz]|χ²)_\{?([0-9][0-9., ]*)\}?", r"\1(\2)", text)
+    text = re.sub(r"(?<!\w)([HQ]|χ²)_?\{?[A-Z]\}?(?= ?[(=])", r"\1", text)
+    text = re.sub(r"(?<!\w)([tFrHQ]|χ²)\[([0-9][0-9., ]*)\](?= ?[=<>])", r"\1(\2)", text)
     text = re.sub(r"(?<!\w)([tF])([₀-₉]+)", lambda t: f"{t[1]}({t[2].translate(_LOWERED)})", text)
-    for printed, written in _OF_R:
-        text = printed.sub(written, text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
-    return re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
+    text = re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
+    text = _OF_R.sub(r"F(\2, \3) = \1, p", text)
+    for behind in _DF_BEHIND:
+        text = behind.sub(_with_df, text)
+    return text
+
+
+def _with_df(found: re.Match[str]) -> str:
+    """`t(28) = 2.20, p = .036` for `t = 2.20, p = .036 (df = 28)`."""
+    said = found.groupdict("")
+    df = (said["df"] or said["of"]).replace(" and ", ", ")
+    return f"{said['kind']}({df}) {said['value']}{said['p'].replace('(', '')}"
 
 
 def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
@@ -132,7 +180,7 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
     found: list[Statement] = []
     problems: list[Problem] = []
     for line, words in enumerate(plain(text).split("\n"), 1):
-        read = {each.start(): each for each in _STATISTIC.finditer(words)}
+        read = {each.start(): each for each in STATISTIC.finditer(words)}
         opened = sorted(each.start() for each in _OPENED.finditer(words))
         starts = sorted({*read, *opened})
         for at in starts:
@@ -140,11 +188,11 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
                 end = next((each for each in opened if each > at), len(words))
                 since = max(map(words[:at].rfind, (";", ". ")))
                 until = (0 if at == starts[0] else since + 1 or at, end)
-                found += _statement(words, at, read.get(at), line, before + len(found), until)
+                found += statement_at(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
-                place = Place(file, line, at + 1)
-                problems.append(Problem(place, str(error), "t(28) = 2.20, p = .036", advice))
+                expected = EXAMPLES.get(_kind(words[at]), EXAMPLE)
+                problems.append(Problem(Place(file, line, at + 1), str(error), expected, advice))
     return checked(found, problems, file)
 
 
@@ -158,7 +206,7 @@ def checked(found: list[Statement], problems: list[Problem], file: str) -> tuple
     return tuple(found)
 
 
-def _statement(
+def statement_at(
     words: str,
     at: int,
     found: re.Match[str] | None,
@@ -175,7 +223,7 @@ def _statement(
     symbol = found["name"]
     if found["df"] is None and symbol not in "zZ":
         return
-    kind = symbol.lower() if symbol in "zZ" else symbol if symbol in "tFr" else "χ²"
+    kind = _kind(symbol)
     p = _p_of_words(words[within[0] : at], words[found.end() : within[1]])
     said = words[within[0] : within[1]].lower()
     tails: Literal[1, 2] | None = 2 if TWO_SIDED.search(said) else None
@@ -183,7 +231,7 @@ def _statement(
     sign = "" if found["is"] == "=" else found["is"]
     value = PrintedNumber.read(sign + found["value"])
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
-    yield Statement(name, kind, _df(kind, found["df"] or ""), _possible(kind, value), p, tails)
+    yield Statement(name, kind, df_of(kind, found["df"] or ""), possible(kind, value), p, tails)
 
 
 def _p_of_words(before: str, after: str) -> PrintedNumber | None:
@@ -211,12 +259,12 @@ def _label(words: str, at: int) -> str:
     return label if len(label) <= 60 else f"...{label[-57:]}"
 
 
-def _df(kind: str, text: str) -> tuple[PrintedNumber, ...]:
+def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
     thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
-    text = re.sub(thousands, r"\1\2", text) if ", " in text else text
+    text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "tr" else text
     parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip("() ")))
-    wanted = {"F": 2, "z": 0}.get(kind, 1)
+    wanted = {"F": 2, "q": 2, "z": 0}.get(kind, 1)
     parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
     if kind == "z":
         return ()
@@ -228,126 +276,12 @@ def _df(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     return found
 
 
-def _possible(kind: str, value: PrintedNumber) -> PrintedNumber:
-    if kind in ("F", "χ²") and value.value < 0:
+def possible(kind: str, value: PrintedNumber) -> PrintedNumber:
+    if kind not in "trz" and value.value < 0:
         raise ClaimError(f"{kind} is not negative, and {value.text} is")
     if kind == "r" and abs(value.value) > 1:
         raise ClaimError(f"a correlation lies between -1 and 1, and {value.text} does not")
     return value
-
-
-def in_cells(table: Pasted) -> tuple[Statement, ...]:
-    """The statistics in cells of a table that has columns of p; none without such a column.
-
-    A p is of the nearest statistic before it, else of the first behind it.
-    """
-    header, *body = table.rows
-    heads = [plain(cell.text).strip().lower() for cell in header]
-    ps = [at for at, head in enumerate(heads) if _HEADS["p"].fullmatch(head)]
-    legend = legend_told(" ".join(table.notes).lower())
-    found: list[Statement] = []
-    problems: list[Problem] = []
-    for row in body if ps else ():
-        texts = [plain(cell.text).strip() for cell in row]
-        held = {at: read for at, each in enumerate(texts) if (read := _STATISTIC.match(each))}
-        behind = {
-            max((at for at in held if at < p), default=min(held, default=-1)): p
-            for p in reversed(ps)
-        }
-        for at, read in held.items():
-            try:
-                words = texts[at]
-                within = (0, len(words))
-                each = next(_statement(words, 0, read, row[0].line, len(found), within), None)
-                if each is not None:
-                    text = row[behind[at]].text if at in behind else ""
-                    p = each.p or legend.get(text.strip()) or printed_p(text)
-                    name = f"{len(found) + 1}: {texts[0] if at else f'line {row[0].line}'}"
-                    found.append(replace(each, id=name[:100], p=p))
-            except ClaimError as error:
-                advice = "write p as .036, <.001 or n.s.; - where nothing is printed"
-                where = row[behind.get(at, at)]
-                place = Place(table.file, where.line, where.column)
-                problems.append(Problem(place, str(error), "t(28) = 2.20 with p .036", advice))
-    return checked(found, problems, table.file)
-
-
-def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
-    """The statistics of a table whose header names t, F, r, z or χ² with their df; else none."""
-    header, *body = table.rows
-    at: dict[str, int] = {}
-    fixed = ""
-    for place, cell in enumerate(header):
-        name = plain(cell.text).strip()
-        if opened := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name):
-            name, df = opened.groups()
-        role = next((r for r, head in _HEADS.items() if head.fullmatch(name.lower())), None)
-        if role is not None and role not in at:
-            at[role] = place
-            if "(df)" in name.lower():  # `2.20 (28)`
-                at["df"] = place
-            fixed = fixed or (df if opened else "")
-    kinds = [kind for kind in ("t", "F", "r", "z", "χ²") if kind in at]
-    if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
-        fixed = fixed or said[1] or said[2]
-    known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
-    if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
-        return None
-    found: list[Statement] = []
-    problems: list[Problem] = []
-    of_errors = _error_df(body, at.get("df")) if kinds == ["F"] else [""] * len(body)
-    for row, error in zip(body, of_errors, strict=True):
-        if not row[at[kinds[0]]].empty:
-            _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
-    return checked(found, problems, table.file)
-
-
-def _error_df(body: Sequence[Sequence[Cell]], at: int | None) -> list[str]:
-    """For each row the df of the next row of errors below, as a table of ANOVA prints it."""
-    found, df = [], ""
-    for row in reversed(body):
-        if at is not None and _ERRORS.match(plain(row[0].text).strip().lower()):
-            df = plain(row[at].text).strip()
-        found.append(df)
-    return found[::-1]
-
-
-def _of_row(
-    row: Sequence[Cell],
-    kind: str,
-    at: Mapping[str, int],
-    told: tuple[str, str],
-    found: list[Statement],
-    problems: list[Problem],
-    file: str,
-) -> None:
-    cells = {role: plain(row[place].text).strip() for role, place in at.items()}
-    try:
-        fixed, error = told
-        if both := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", cells[kind]):
-            cells[kind], cells["df"] = both.groups()
-        df = fixed or cells.get("df") or ", ".join(cells.get(each, "") for each in ("df1", "df2"))
-        df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
-        if kind == "r" and not fixed and "df" not in cells:
-            df = _df_of_pairs(cells.get("n", ""))
-        name = plain(row[0].text).strip() if at[kind] else ""
-        value = _possible(kind, PrintedNumber.read(cells[kind]))
-        p = printed_p(cells.get("p", ""))
-        label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
-        found.append(Statement(label[:100], kind, _df(kind, df), value, p))
-    except ClaimError as wrong:
-        place = Place(file, row[at[kind]].line, row[at[kind]].column)
-        advice = (
-            "write a decimal point; give F both degrees of freedom, in columns df1,df2 or in a "
-            "row Residual; and write - in empty cells"
-        )
-        problems.append(Problem(place, str(wrong), "2.20 with df 28", advice))
-
-
-def _df_of_pairs(n: str) -> str:
-    if not n.isdecimal() or int(n) < 3:
-        raise ClaimError(f"{n!r} is not a number of pairs, 3 or more")
-    return str(int(n) - 2)
 
 
 def span_of(statement: Statement, *, rounded_df: bool = False) -> Span:
@@ -377,7 +311,11 @@ def _tail(kind: str, df: Sequence[float], value: float) -> float:
             return float(2 * ndtr(-value))
         case "F":
             return float(fdtrc(df[0], df[1], value))
-        case "χ²":
+        case "q":
+            from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
+
+            return float(studentized_range.sf(value, *df))
+        case "χ²" | "H" | "Q":
             return float(chdtrc(df[0], value))
         case "r":
             share = min(value, 1.0) ** 2
@@ -390,13 +328,15 @@ class _Said:
     """What the text tells of its tests: that there are one-sided ones, or corrected p-values.
 
     ``in_text``: the statistics stand in a text, of which nothing else is read. ``rounded_df``:
-    the statistics that it tells to have degrees of freedom that need not be whole.
+    the statistics that it tells to have degrees of freedom that need not be whole. ``by_ranks``:
+    H or Q is among them.
     """
 
     one_sided: bool
     corrected: bool
     rounded_df: str
     in_text: bool
+    by_ranks: bool
 
     def sentences(self) -> Iterator[str]:
         """What the answers take for granted."""
@@ -404,6 +344,8 @@ class _Said:
             "p is computed from each statistic and its degrees of freedom, with their rounding; "
             "nothing is corrected for many tests."
         )
+        if self.by_ranks:
+            yield "p of H and Q is that of chi-squared, which is rough for few values."
         if self.in_text:
             yield "Nothing else of the text is read: put a table of means into another file."
         if self.one_sided:
@@ -418,10 +360,11 @@ def audit_statistics(
     """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
     lower = text.lower()
     said = _Said(
-        one_sided=ONE_SIDED.search(lower) is not None,
-        corrected=CORRECTED.search(lower) is not None,
+        one_sided=any(e.tails != 2 for e in statements) and bool(ONE_SIDED.search(lower)),
+        corrected=any(e.kind != "q" for e in statements) and bool(CORRECTED.search(lower)),
         rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),
+        by_ranks=any(each.kind in "HQ" for each in statements),
     )
     rows = tuple(_audited(each, rounding, said) for each in statements)
     return Audit("", source, rows, tuple(said.sentences()))
@@ -488,12 +431,23 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
         reason += ", as the text says" if one_sided else ", which nothing says"
         grade = Grade.CONSISTENT_IF
         return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
-    if told.corrected and p.high >= span[0]:  # no correction makes a p smaller
+    if told.corrected and each.kind != "q" and p.high >= span[0]:  # no correction makes a p smaller
         reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
+    if each.kind in "HQ" and _may_be_exact(p, span):
+        reason = f"{gives} by chi-squared, not {p_text(p)}, which may be the exact p of few values"
+        return replace(row, grade=Grade.CONSISTENT_IF, condition="exact p", reason=reason)
     claimed = {"<": p.high <= ALPHA or None, ">": False if p.low >= ALPHA else None}
     said = claimed.get(p.relation, decision((p.low, p.high), ALPHA))
     other = {decision(span, ALPHA), said} == {True, False}
     grade = Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT
     reason = f"{gives}, not {p_text(p)}" + "; the decision at 5 % is the other one" * other
     return replace(row, grade=grade, answer="does not", reason=reason)
+
+
+def _may_be_exact(p: PrintedNumber, span: Span) -> bool:
+    """Whether the exact p of few values may be printed, where chi-squared gives ``span``.
+
+    An exact p is up to 3.2 times as large (Q of one unlike pair), and any share of a small one.
+    """
+    return p.low <= 4 * span[1] and (p.high >= span[0] / 2 or span[0] < 0.2)

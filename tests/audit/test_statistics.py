@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from scipy import stats
 
@@ -46,6 +48,24 @@ def correlation(r, df):
         ("t(28) = 2.20", 2 * stats.t.sf(2.2, 28), "holds", "NOT-CHECKABLE"),
         ("F(1, 20) = 0.5", stats.f.sf(0.5, 1, 20), "does not", "NOT-CHECKABLE"),
         ("F(1, 20) < 1, p > .05", None, "holds", "CONSISTENT"),
+        ("t = 2.20 (df = 28, p = .36)", 2 * stats.t.sf(2.2, 28), "does not", None),
+        ("t = 2.20, df = 28, p = .036", 2 * stats.t.sf(2.2, 28), "holds", None),
+        ("t = 2.20, p = .036 (df = 28)", 2 * stats.t.sf(2.2, 28), "holds", None),
+        ("t = 2.20, df = 28, 95% CI [0.1, 2], p = .36", 2 * stats.t.sf(2.2, 28), "does not", None),
+        ("t = 2.20 with 28 degrees of freedom (p = .36)", None, "does not", None),
+        ("t[28] = 2.20, p = .36", 2 * stats.t.sf(2.2, 28), "does not", None),
+        ("F = 4.10 (df = 2, 57; p = .022)", stats.f.sf(4.1, 2, 57), "holds", None),
+        ("F = 4.10 on 2 and 57 df, p = .22", stats.f.sf(4.1, 2, 57), "does not", None),
+        ("F = 4.10, df = 1,998, p = .043", stats.f.sf(4.1, 1, 998), "holds", None),
+        ("χ² = 7.2 (df = 2, N = 90, p = .27)", stats.chi2.sf(7.2, 2), "does not", None),
+        ("t(1,998) = 2.20, p = .028", 2 * stats.t.sf(2.2, 1998), "holds", None),
+        ("t = 2.20, df = 1,998, p = .36", 2 * stats.t.sf(2.2, 1998), "does not", None),
+        ("H(2) = 7.1, p = .029", stats.chi2.sf(7.1, 2), "holds", "CONSISTENT"),
+        ("H(2, N = 30) = 7.10, p = .36", stats.chi2.sf(7.1, 2), "does not", None),
+        ("H(2) = 1.20, p < .05", stats.chi2.sf(1.2, 2), "does not", None),
+        ("Q(3) = 8.1, p = .044", stats.chi2.sf(8.1, 3), "holds", None),
+        ("Friedman: χ²_F(2) = 7.0, p = .20", stats.chi2.sf(7, 2), "does not", None),
+        ("q(3, 27) = 3.90, p = .027", stats.studentized_range.sf(3.9, 3, 27), "holds", None),
         ("t(10) = 9.99, p = .000", 2 * stats.t.sf(9.99, 10), "holds", "CONSISTENT"),
     ],
 )
@@ -56,7 +76,28 @@ def test_a_line(tmp_path, text, p, answer, grade):
     if p is not None:
         assert low <= p <= high
     if answer is not None:
-        assert (row.answer, str(row.grade)) == (answer, grade)
+        assert (row.answer, grade or str(row.grade)) == (answer, str(row.grade))
+
+
+def test_an_exact_p_of_few_values_is_not_accused(tmp_path):
+    """H of three values in each of three groups: 1 680 orders, and chi-squared is rough."""
+    orders = {
+        (one, two, tuple(sorted({*range(1, 10)} - {*one} - {*two})))
+        for one in combinations(range(1, 10), 3)
+        for two in combinations(sorted({*range(1, 10)} - {*one}), 3)
+    }
+    found = sorted(round(stats.kruskal(*each).statistic, 6) for each in orders)
+    assert len(found) == 1680
+    for h in sorted({*found}):
+        p = sum(each >= h for each in found) / 1680
+        (row,) = audited(tmp_path, f"H(2) = {h:.4f}, p = {p:.4f}")
+        assert row.answer != "does not"
+
+
+def test_entropies_are_no_tests(tmp_path):
+    text = "| Method | bits |\n|---|---|\n| A | 1.3 ± 0.2 |\n| B | 1.9 ± 0.2 |\n\n"
+    (row,) = audited(tmp_path, f"{text}The entropies are H(2) = 1.3 and Q(1) = 3; n = 5, SD.")
+    assert row.kind == "comparison"
 
 
 def test_ends_are_those_of_rounding(tmp_path):
@@ -82,6 +123,14 @@ def test_ends_are_those_of_rounding(tmp_path):
             ("holds", "holds"),
         ),
         ("Pair\tr\tn\tp\nx-y\t.31\t50\t.03\nx-z\t.31\t50\t.30\n", ("holds", "does not")),
+        ("Test\tH\tdf\tp\nA\t7.1\t2\t.029\nB\t7.1\t2\t.29\n", ("holds", "does not")),
+        (
+            (
+                "\tChi-Square\tdf\tAsymp. Sig. (2-sided)\nPearson\t7.200a\t2\t.027\n"
+                "Likelihood Ratio\t7.1\t2\t.29\n"
+            ),
+            ("holds", "does not"),
+        ),
         ("Pair,z,p\nx,1.96,.05\ny,2.58,.01\n", ("holds", "holds")),
         ('Effect,F,df,p\nA,4.1,"2, 57",.022\nB,4.1,"2, 57",.2\n', ("holds", "does not")),
         (
@@ -142,7 +191,15 @@ def test_columns_and_cells(tmp_path, text, answers):
     [
         ("t(28) = 2,20, p = ,036\n", "not plain"),
         ("F(57) = 4.1, p = .02\n", "2 degrees of freedom"),
-        ("t(1,234) = 4.1, p = .02\n", "1 degrees of freedom"),
+        ("t(1, 234) = 4.1, p = .02\n", "1 degrees of freedom"),
+        ("t(1,23) = 4.1, p = .02\n", "1 degrees of freedom"),
+        ("χ²(1,998) = 4.1, p = .04\n", "χ²(2, N = 90) = 7.20"),  # 1,998 or N = 998
+        ("t = 2.20, p = .036\n", "t(28) = 2.20"),
+        ("F = 4.10 and p = .022\n", "F(2, 57) = 4.10"),
+        ("r = .31, n = 50, p = .03\n", "n - 2"),
+        ("H = 7.1, p = .029\n", "H(2) = 7.10"),
+        ("U = 45, p = .03\n", "z = 2.10"),
+        ("t = 2,20, df = 28, p = ,036\n", "2,20 is not a plain number"),
         ("r(48) = 1.31, p = .02\n", "between -1 and 1"),
         ("t(0) = 1.31, p = .02\n", "above 0"),
         ("F(2, 57) = -4.1, p = .02\n", "not negative"),
@@ -395,3 +452,184 @@ def test_what_one_statistic_says_is_not_of_another(tmp_path):
     assert [row.answer for row in audited(tmp_path, text)] == ["does not", "holds"]
     (row,) = audited(tmp_path, "t(28) = 2.20, two-tailed, p = .018")
     assert row.answer == "does not"
+
+
+SPSS = """\t\tLevene's Test for Equality of Variances\t\tt-test for Equality of Means\t\t\t\t\t\t
+\t\tF\tSig.\tt\tdf\tSig. (2-tailed)\tMean Difference\tStd. Error Difference\t95% Interval\t
+\t\t\t\t\t\t\t\t\tLower\tUpper
+score\tEqual variances assumed\t.512\t.480\t2.200\t28\t.036\t1.10000\t.50000\t.07578\t2.12422
+\tEqual variances not assumed\t\t\t2.200\t27.312\t.036\t1.10000\t.50000\t.07466\t2.12534
+"""
+
+
+def test_t_tests_of_spss_stand_next_to_the_test_of_levene(tmp_path):
+    rows = audited(tmp_path, SPSS)
+    expected = [stats.f.sf(0.512, 1, 28), *(2 * stats.t.sf(2.2, df) for df in (28, 27.312))]
+    assert [row.p_interval for row in rows] == [pytest.approx((p, p), rel=2e-2) for p in expected]
+    assert [row.answer for row in rows] == ["holds"] * 3
+    assert "score Equal variances not assumed" in rows[2].id
+    rows = audited(tmp_path, SPSS.replace(".036\t", ".018\t").replace(".480", ".048"))
+    assert [row.answer for row in rows] == ["does not"] * 3  # one-sided is not what its head says
+    new = SPSS.replace("\tSig. (2-tailed)\tMean Difference", "\tOne-Sided p\tTwo-Sided p")
+    rows = audited(tmp_path, new.replace("\t.036\t1.10000", "\t.018\t.036"))
+    assert [row.answer for row in rows] == ["holds"] * 3
+    short = SPSS.splitlines(keepends=True)
+    with pytest.raises(SpecError, match="10 cells in a table of 11 columns"):
+        audited(tmp_path, "".join([short[1][1:], *short[3:]]))
+
+
+def test_a_table_of_several_tests_is_refused(tmp_path):
+    """Without a word on Levene nothing says the first df of F."""
+    with pytest.raises(SpecError, match="several tests: t, F"):
+        audited(tmp_path, "Contrast\tF\tp\tt\tdf\tp\nA\t4.1\t.022\t2.2\t28\t.036\n")
+
+
+SAS = """Source                      DF      Type III SS    Mean Square   F Value   Pr > F
+
+method                       2      120.0000000     60.0000000      4.10   0.0217
+size                         1       10.0000000     10.0000000      0.68   0.4118
+"""
+SAS_MODEL = """                                        Sum of
+Source                      DF         Squares     Mean Square    F Value    Pr > F
+Model                        3     130.0000000      43.3333333       2.96    0.0397
+Error                       57     834.1000000      14.6333333
+Corrected Total             60     964.1000000
+
+R-Square     Coeff Var      Root MSE    y Mean
+0.125760      19.53         3.825       19.5
+
+"""
+R_AOV = """            Df Sum Sq Mean Sq F value Pr(>F)
+group        2  3.766  1.8832   4.846 0.0159 *
+Residuals   27 10.492  0.3886
+---
+Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "ps", "printed"),
+    [
+        (f"{SAS}Error 57 834.1 14.63\n", [(4.1, 2, 57), (0.68, 1, 57)], "0.0217"),
+        (f"{SAS_MODEL}{SAS}", [(2.96, 3, 57), (4.1, 2, 57), (0.68, 1, 57)], "0.0217"),
+        (R_AOV, [(4.846, 2, 27)], "0.0159"),
+        (
+            (
+                "     Sum Sq Mean Sq NumDF DenDF F value    Pr(>F)\n"
+                "Days  30031   30031     1    17  45.853 3.264e-06 ***\n"
+            ),
+            [(45.853, 1, 17)],
+            "3.264e-06",
+        ),
+        (
+            (
+                "            df    sum_sq   mean_sq         F    PR(>F)\n"
+                "C(group)   2.0   3.76634  1.883170  4.846088   0.01591\n"
+                "Residual  27.0  10.49209  0.388596       NaN       NaN\n"
+            ),
+            [(4.846088, 2, 27)],
+            "0.01591",
+        ),
+        (
+            (
+                "Source\tType III Sum of Squares\tdf\tMean Square\tF\tSig.\n"
+                "Corrected Model\t120.000a\t2\t60.000\t4.100\t.022\nError\t834.1\t57\t14.633\t\t\n"
+                "Corrected Total\t954.1\t59\t\t\t\na. R Squared = .126\n"
+            ),
+            [(4.1, 2, 57)],
+            ".022",
+        ),
+        (
+            (
+                "Source\t\tType III Sum of Squares\tdf\tMean Square\tF\tSig.\n"
+                "time\tSphericity Assumed\t10.0\t2\t5.0\t4.10\t.024\n"
+                "\tGreenhouse-Geisser\t10.0\t1.52\t6.6\t4.10\t.037\n"
+                "Error(time)\tSphericity Assumed\t46.3\t38\t1.22\t\t\n"
+                "\tGreenhouse-Geisser\t46.3\t28.9\t1.6\t\t\n"
+            ),
+            [(4.1, 2, 38), (4.1, 1.52, 28.9)],
+            ".024",
+        ),
+    ],
+)
+def test_tables_of_anova_as_programs_print_them(tmp_path, text, ps, printed):
+    rows = audited(tmp_path, text)
+    assert [row.answer for row in rows] == ["holds"] * len(ps)
+    for row, each in zip(rows, ps, strict=True):
+        low, high = row.p_interval
+        assert low <= stats.f.sf(*each) <= high
+    wrong = audited(tmp_path, text.replace(printed, ".21"))
+    assert [row.answer for row in wrong].count("does not") == 1
+
+
+def test_an_f_without_its_error_is_refused(tmp_path):
+    with pytest.raises(SpecError, match="in a row Residual"):
+        audited(tmp_path, SAS)
+    with pytest.raises(SpecError, match="error terms of other rows"):
+        audited(tmp_path, f"{SAS_MODEL}Hypotheses Using method(a) as an Error Term\n{SAS}")
+
+
+TUKEY = """  Tukey multiple comparisons of means
+    95% family-wise confidence level
+
+Fit: aov(formula = weight ~ group, data = PlantGrowth)
+
+$group
+            diff        lwr       upr     p adj
+trt1-ctrl -0.371 -1.0622161 0.3202161 0.3908711
+trt2-ctrl  0.494 -0.1972161 1.1852161 0.1979960
+trt2-trt1  0.865  0.1737839 1.5562161 0.0120064
+
+"""
+"""R 4, data set PlantGrowth, three groups of ten plants."""
+
+TUKEY_OF_STATSMODELS = """Multiple Comparison of Means - Tukey HSD, FWER=0.05
+====================================================
+group1 group2 meandiff p-adj   lower   upper  reject
+----------------------------------------------------
+  ctrl   trt1   -0.371 0.3909 -1.0622 0.3202  False
+  ctrl   trt2    0.494  0.198 -0.1972 1.1852  False
+  trt1   trt2    0.865  0.012  0.1738 1.5562   True
+----------------------------------------------------
+"""
+
+
+TUKEY_CSV = """comparison,diff,lwr,upr,p adj
+trt1-ctrl,-0.371,-1.062,0.320,0.391
+trt2-ctrl,0.494,-0.197,1.185,0.198
+trt2-trt1,0.865,0.174,1.556,0.012
+"""
+
+
+@pytest.mark.parametrize("text", [TUKEY, TUKEY_OF_STATSMODELS, TUKEY_CSV])
+def test_tukey_takes_its_q_from_the_interval(text, tmp_path):
+    rows = audited(tmp_path, f"{text}\ndf = 27\n")
+    error = (10.49209 / 27 / 10) ** 0.5  # of a mean, by the table of ANOVA above
+    for row, diff in zip(rows, (0.371, 0.494, 0.865), strict=True):
+        low, high = row.p_interval
+        assert low <= stats.studentized_range.sf(diff / error, 3, 27) <= high
+        assert row.answer == "holds"
+    wrong = text.replace("0.1979960", "0.0197996").replace("0.198", "0.0198")
+    rows = audited(tmp_path, f"{wrong}\nResiduals   27 10.492  0.3886\n")
+    assert [row.answer for row in rows] == ["holds", "does not", "holds"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (TUKEY, "a line df = 27 below"),
+        ("(I) group\t(J) group\tMean Difference (I-J)\tSig.\na\tb\t1.1*\t.002\n", "diff,lwr,upr"),
+        (f"{TUKEY}df = 2, 27", "a line df = 27 below"),
+        (f"{TUKEY}df = 27".replace("trt2-trt1  0.865", "trt3-trt1  0.865"), "each pair of groups"),
+    ],
+)
+def test_tukey_without_its_groups_and_df_is_refused(text, what, tmp_path):
+    with pytest.raises(SpecError, match=what):
+        audited(tmp_path, text)
+
+
+def test_a_p_by_tukey_is_no_wrong_p_of_t(tmp_path):
+    text = "contrast    estimate  SE df t.ratio p.value\n"
+    text += "ctrl-trt1    0.371 0.279 27   1.331  0.3909\n"
+    rows = audited(tmp_path, f"{text}\nP value adjustment: tukey method\n")
+    assert [row.answer for row in rows] == ["cannot say"]

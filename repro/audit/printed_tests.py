@@ -1,0 +1,498 @@
+"""Tests in tables, and as programs print them -> each statistic with its degrees of freedom and p.
+
+Columns t, df, p; cells `t(28) = 2.20`; summaries of regressions by R and statsmodels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from repro.audit.comparison import printed_p
+from repro.audit.pasted import Cell, Pasted
+from repro.audit.printed_cells import is_result
+from repro.audit.printed_words import TWO_SIDED, legend_told
+from repro.audit.statistics import (
+    EXAMPLES,
+    STATISTIC,
+    Statement,
+    checked,
+    df_of,
+    plain,
+    possible,
+    statement_at,
+)
+from repro.errors import ClaimError, Place, Problem
+from repro.evidence.published import PrintedNumber
+from repro.files import fatal, place_of_offset
+
+_ERRORS = re.compile(r"(?:error|residuals?|within)\b")
+_EQUAL = re.compile(r"levene|equal variances")
+_SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
+_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
+_HEADS: Mapping[str, re.Pattern[str]] = {
+    "t": re.compile(
+        r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
+        r"t(?:[-_. ]?(?:values?|ratio|stat(?:istic)?s?|tests?)\.?)?"
+        r"(?: ?\((?:welch|student|paired|df)\))?"
+    ),
+    "F": re.compile(r"f(?:[-_. ]?(?:values?|stat(?:istic)?\.?|ratio))?|levene(?:'s)? statistic"),
+    "r": re.compile(r"r|pearson(?:'s)? r"),
+    "z": re.compile(r"z(?:[-_. ]?(?:values?|ratio|score|stat(?:istic)?\.?))?"),
+    "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
+    "H": re.compile(r"h|kruskal[- ]wallis(?: h)?"),
+    "Q": re.compile(r"q|cochran'?s? q"),
+    "df": re.compile(r"df|d\.f\.|degrees of freedom"),
+    "df1": re.compile(r"df ?1|df ?num|numdf|num df|hypothesis df"),
+    "df2": re.compile(r"df ?2|df ?den|dendf|den df|error df"),
+    "n": re.compile(r"n"),
+    "p": re.compile(
+        r"(?:p|p[-._ ]?val(?:ue)?s?\.?|p[-._ ]?adj(?:usted)?\.?|(?:asymp\w*\.? )?sig\.?)"
+        r"(?: ?\(.*\))?"
+        r"|(?:two|2)[- ](?:sided|tailed) p"
+        r"|pr? ?\(? ?> ?\|?[tzf]\|?\)?"
+    ),
+}
+
+
+def in_cells(table: Pasted) -> tuple[Statement, ...]:
+    """The statistics in cells of a table that has columns of p; none without such a column.
+
+    A p is of the nearest statistic before it, else of the first behind it.
+    """
+    header, *body = table.rows
+    heads = [plain(cell.text).strip().lower() for cell in header]
+    ps = [at for at, head in enumerate(heads) if _HEADS["p"].fullmatch(head)]
+    legend = legend_told(" ".join(table.notes).lower())
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    for row in body if ps else ():
+        texts = [plain(cell.text).strip() for cell in row]
+        held = {at: read for at, each in enumerate(texts) if (read := STATISTIC.match(each))}
+        behind = {
+            max((at for at in held if at < p), default=min(held, default=-1)): p
+            for p in reversed(ps)
+        }
+        for at, read in held.items():
+            try:
+                words = texts[at]
+                within = (0, len(words))
+                each = next(statement_at(words, 0, read, row[0].line, len(found), within), None)
+                if each is not None:
+                    text = row[behind[at]].text if at in behind else ""
+                    p = each.p or legend.get(text.strip()) or printed_p(text)
+                    name = f"{len(found) + 1}: {texts[0] if at else f'line {row[0].line}'}"
+                    found.append(replace(each, id=name[:100], p=p))
+            except ClaimError as error:
+                advice = "write p as .036, <.001 or n.s.; - where nothing is printed"
+                where = row[behind.get(at, at)]
+                place = Place(table.file, where.line, where.column)
+                problems.append(Problem(place, str(error), "t(28) = 2.20 with p .036", advice))
+    return checked(found, problems, table.file)
+
+
+def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
+    """The statistics of a table whose header names one test, with its df; else none.
+
+    SPSS's t-tests of two groups give t, and F of Levene's test that stands before it.
+    """
+    header, body = _header(table)
+    at, ps, fixed = _roles(header)
+    kinds = [kind for kind in ("t", "F", "r", "z", "χ²", "H", "Q") if kind in at]
+    two_groups = any(_EQUAL.search(c.text.lower()) for row in table.rows for c in row[:3])
+    levene = two_groups and sorted(kinds) == ["F", "t"] and len(ps) > 1 and at["F"] < at["t"]
+    if levene:
+        kinds = ["t"]
+        at["p"] = next((p for p in ps if p > at["t"] and _is_two_sided(header[p])), ps[-1])
+    if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
+        fixed = fixed or said[1] or said[2]
+    if len(kinds) > 1 and "p" in at and {"df", "df1"} & at.keys():
+        _refuse_several(table, kinds)
+    known = fixed or {"df", "df1"} & at.keys() or (kinds == ["r"] and "n" in at) or kinds == ["z"]
+    if len(kinds) != 1 or not known or not (fixed or "p" in at or "df" in at or "df1" in at):
+        return None
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    named = _named(body, at[kinds[0]])
+    of_errors = _error_df(named, at.get("df")) if kinds == ["F"] else [""] * len(body)
+    for row, error in zip(named, of_errors, strict=True):
+        if levene and not row[at["F"]].empty:
+            told = f"1, {plain(row[at['df']].text).strip()}", ""
+            _of_row(row, "F", {"F": at["F"], "p": ps[0]}, told, found, problems, table.file)
+        if not row[at[kinds[0]]].empty:
+            _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
+    if "p" in at and _is_two_sided(header[at["p"]]):
+        found = [replace(each, tails=2) for each in found]
+    return checked(found, problems, table.file) or None
+
+
+def _refuse_several(table: Pasted, kinds: Sequence[str]) -> None:
+    mistake = f"columns of several tests: {', '.join(kinds)}"
+    advice = "paste the columns of each test as a table, and leave out sizes of effects"
+    place = Place(table.file, table.rows[0][0].line, table.rows[0][0].column)
+    raise fatal(place, mistake, "one statistic with its df and p", advice)
+
+
+def _roles(header: Sequence[Sequence[str]]) -> tuple[dict[str, int], list[int], str]:
+    """The first column of each role, all columns of p, and the df that a name gives, as `t(28)`."""
+    at: dict[str, int] = {}
+    ps: list[int] = []
+    fixed = ""
+    for place, names in enumerate(header):
+        role, name, df = _role(names)
+        if role == "p":
+            ps.append(place)
+        if role and role not in at:
+            at[role] = place
+            if "(df)" in name.lower():  # `2.20 (28)`
+                at["df"] = place
+            fixed = fixed or df
+    return at, ps, fixed
+
+
+Row: TypeAlias = Sequence[Cell]
+
+
+def _header(table: Pasted) -> tuple[list[list[str]], Sequence[Row]]:
+    """What stands above each column, the lowest first, and the rows from the first result on."""
+    rows = table.rows
+    first = next((at for at, row in enumerate(rows) if any(is_result(c.text) for c in row[1:])), 1)
+    heads = [[plain(cell.text).strip() for cell in row] for row in reversed(rows[: first or 1])]
+    return [list(each) for each in zip(*heads, strict=True)], rows[first or 1 :]
+
+
+def _role(names: Sequence[str]) -> tuple[str, str, str]:
+    """The role of a column, by the name that says it, and the df that stands behind that name."""
+    for name in names:
+        opened = re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", name)
+        short, df = opened.groups() if opened else (name, "")
+        for role, head in _HEADS.items():
+            if head.fullmatch(short.lower()):
+                return role, short, df
+    return "", "", ""
+
+
+def _is_two_sided(names: Sequence[str]) -> bool:
+    return any(TWO_SIDED.search(name.lower()) for name in names)
+
+
+def _named(body: Sequence[Row], end: int) -> list[Row]:
+    """The rows, each with all its names in its first cell; an empty one goes on from above."""
+    found: list[Row] = []
+    above = ""
+    for row in body:
+        texts = [plain(cell.text).strip() for cell in row[:end]]
+        more = [text for text in texts[1:] if text[:1].isalpha()]
+        above = texts[0] if texts and (texts[0] or not more) else above
+        name = replace(row[0], text=" ".join(filter(None, [above, *more])))
+        found.append((name, *row[1:]) if end else row)
+    return found
+
+
+def _error_df(body: Sequence[Row], at: int | None) -> list[str]:
+    """For each row the df of the next row of errors below, as a table of ANOVA prints it.
+
+    SPSS prints a row for each correction of df: then it is that of the same correction.
+    """
+    found: list[str] = []
+    of: dict[str, str] = {}
+    for row in reversed(body):
+        by = correction[0] if (correction := _SPHERICITY.search(row[0].text.lower())) else ""
+        if at is not None and _ERRORS.match(row[0].text.lower()):
+            of[by] = plain(row[at].text).strip()
+        found.append(of.get(by, ""))
+    return found[::-1]
+
+
+def _of_row(
+    row: Row,
+    kind: str,
+    at: Mapping[str, int],
+    told: tuple[str, str],
+    found: list[Statement],
+    problems: list[Problem],
+    file: str,
+) -> None:
+    cells = {role: plain(row[place].text).strip() for role, place in at.items()}
+    try:
+        fixed, error = told
+        if both := re.fullmatch(r"(\S+) ?\(([0-9., ]+)\)", cells[kind]):
+            cells[kind], cells["df"] = both.groups()
+        df = fixed or cells.get("df") or ", ".join(cells.get(each, "") for each in ("df1", "df2"))
+        df = f"{df}, {error}" if error and re.fullmatch(r"[0-9.]+", df) else df
+        if kind == "r" and not fixed and "df" not in cells:
+            df = _df_of_pairs(cells.get("n", ""))
+        name = row[0].text if at[kind] else ""
+        number = re.sub(r"(?<=[0-9])[a-d]$", "", cells[kind])  # a footnote of SPSS
+        value = possible(kind, PrintedNumber.read(number))
+        p = printed_p(cells.get("p", ""))
+        label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
+        found.append(Statement(label[:100], kind, df_of(kind, df), value, p))
+    except ClaimError as wrong:
+        place = Place(file, row[at[kind]].line, row[at[kind]].column)
+        advice = (
+            "write a decimal point; give F both degrees of freedom, in columns df1,df2 or in a "
+            "row Residual; and write - in empty cells"
+        )
+        expected = EXAMPLES.get(kind, "2.20 with df 28")
+        problems.append(Problem(place, str(wrong), expected, advice))
+
+
+def _df_of_pairs(n: str) -> str:
+    if not n.isdecimal() or int(n) < 3:
+        raise ClaimError(f"{n!r} is not a number of pairs, 3 or more")
+    return str(int(n) - 2)
+
+
+_CELL = r"<? ?[-\N{MINUS SIGN}]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_ANOVA_HEAD = re.compile(r"(?i)^[^|\t,]*\b\w*df\b[^|\t,]*\bF(?: value)?\s+Pr ?\(?> ?F\)?\s*$")
+_ANOVA_COLUMN = re.compile(
+    r"(?:Sum|Mean) (?:Squares?|Sq)\b|Sum of Squares|(?:Type I+|Anova) SS|F [Vv]alue"
+    r"|P[Rr] ?\(?> ?F\)?|\S+"
+)
+MAX_LINE = 300
+_NO_TEST = re.compile(r"(?:corrected |uncorrected )?total\b")
+
+
+def in_anova(text: str, file: str) -> Pasted | None:
+    """Tables of ANOVA that R, SAS or statsmodels line up by blanks, as one; None without any.
+
+    Where rows of errors stand in another table, as in SAS, they count for what has none below it.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    errors: list[tuple[Cell, ...]] = []
+    columns: list[str] = []
+    begun = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) < MAX_LINE and _ANOVA_HEAD.match(line):
+            begun = False
+            columns = [each.lower() for each in _ANOVA_COLUMN.findall(line)]
+            columns = columns[columns[0] in ("source", "effect") :]
+        elif re.match(r"\s*(?:---|Signif)", line) or (not line.strip() and begun):
+            columns = []
+        elif columns and line.strip():
+            begun = True
+            if _NO_TEST.match(line.strip().lower()):
+                continue
+            rows.append(_anova_row(line, columns, number, file))
+            errors += rows[-1:] if _ERRORS.match(line.strip().lower()) else []
+    if not rows:
+        return None
+    if foreign := re.search(r"as an error term", text, re.IGNORECASE):
+        mistake, advice = "F with error terms of other rows", "leave that table out"
+        place = place_of_offset(text, foreign.start(), file)
+        raise fatal(place, mistake, "F(2, 57) = 4.10, p = .022 for each", advice)
+    heads = ("source", "df1", "df2", "df", "f", "p")
+    first = tuple(Cell(head, rows[0][0].line, 1) for head in heads)
+    return Pasted(file, (first, *rows, *errors[:1]), ())
+
+
+def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tuple[Cell, ...]:
+    """Name, df1, df2, df, F and p of a line; the last columns are empty in a row of errors."""
+    for count in (len(columns), len(columns) - 2):
+        numbers = rf"({_CELL}(?:\s+{_CELL}){{{count - 1}}})"
+        row = re.fullmatch(rf"\s*(\S.*?)\s+{numbers}(?:\s+NaN)*\s*[*.]*\s*", line)
+        if row is not None:
+            break
+    else:
+        mistake, advice = f"{line.strip()[:40]!r} is not a row of ANOVA", "leave other lines out"
+        expected = f"a name and {len(columns)} numbers, or two fewer in a row Residuals"
+        raise fatal(Place(file, number, 1), mistake, expected, advice)
+    said = dict(zip(columns, re.findall(_CELL, row[2]), strict=False))
+    roles = {"df1": "numdf", "df2": "dendf", "df": "df", "f": "f", "p": "p"}
+    found = {
+        role: next((said[name] for name in said if name.split()[0].startswith(start)), "")
+        for role, start in roles.items()
+    }
+    texts = (row[1], *(re.sub(r"\.0+$", "", each) for each in found.values()))
+    return tuple(Cell(each, number, 1) for each in texts)
+
+
+_TUKEY = {
+    "diff": "diff",
+    "meandiff": "diff",
+    "lwr": "low",
+    "lower": "low",
+    "upr": "high",
+    "upper": "high",
+}
+
+
+def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
+    """The comparisons of all pairs that R's TukeyHSD or statsmodels prints; None for other texts.
+
+    Half of an interval is so many errors as the studentized range has at its level, which gives q.
+    """
+    if of_pairs := re.search(r"\(I-J\)|conf\.low.*p\.adj", text):
+        mistake = "comparisons of all pairs, in a form that is not read"
+        expected = "if they are Tukey's: columns comparison,diff,lwr,upr,p adj and a line df = 27"
+        place = place_of_offset(text, of_pairs.start(), file)
+        raise fatal(place, mistake, expected, "write b-a for each pair of groups, and each once")
+    found: list[Statement] = []
+    rows: list[tuple[str, dict[str, PrintedNumber], int]] = []
+    columns: list[str] = []
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        words = re.findall(r"p[ ._-]?adj|[a-z]\w*", line.lower())
+        roles = [
+            _TUKEY.get(word) or ("p" if re.match("p[ ._-]?adj", word) else "") for word in words
+        ]
+        named = (
+            "lwr" in words and "p" not in words
+        ) or "tukey" in text.lower()  # other tests have such columns too
+        if named and {"diff", "low", "high", "p"} <= {*roles}:
+            columns = [role for role in roles if role]
+        elif columns and (row := _tukey_row(line)):
+            values = map(PrintedNumber.read, row[1])
+            rows.append((row[0], dict(zip(columns, values, strict=True)), number))
+        elif rows and not line.strip(" -="):
+            found += _of_tukey(rows, text, file, len(found))
+            rows, columns = [], []
+    return tuple(found) or None
+
+
+def _tukey_row(line: str) -> tuple[str, list[str]] | None:
+    line = re.sub(r"[|,;\t]", " ", line)
+    numbers = rf"({_CELL}(?:\s+{_CELL}){{3}})(?:\s+(?:True|False))?"
+    row = re.fullmatch(rf"\s*(\S.*?)\s+{numbers}\s*", line)
+    return None if row is None else (row[1], re.findall(_CELL, row[2]))
+
+
+def _of_tukey(
+    rows: Sequence[tuple[str, Mapping[str, PrintedNumber], int]], text: str, file: str, before: int
+) -> Iterator[Statement]:
+    """Each pair of a factor; SpecError where its groups, or df of the residuals, are not known."""
+    from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
+
+    place = Place(file, rows[0][2], 1)
+    groups = {name for pair, *_ in rows for name in re.split(r"-|\s+", pair)}
+    if len(groups) * (len(groups) - 1) != 2 * len(rows):
+        mistake, advice = "the number of groups is open", "paste all pairs, b-a for b and a"
+        raise fatal(place, mistake, "a row for each pair of groups", advice)
+    said = re.search(r"(?im)^\s*residuals?\s+([0-9]+)\b", text) or _DF.search(text)
+    if said is None:
+        mistake = "nothing says the degrees of freedom of the residuals"
+        advice = "add that line, with the df that summary(aov) prints for Residuals"
+        raise fatal(place, mistake, "a line df = 27 below the table", advice)
+    df = next(filter(None, said.groups()))
+    level = re.search(r"([0-9.]+)% (?:family|conf)|FWER=([0-9.]+)", text)
+    alpha = 0.05 if level is None else float(level[2] or 1 - float(level[1]) / 100)
+    critical = float(studentized_range.ppf(1 - alpha, len(groups), int(df)))
+    for at, (pair, of, line) in enumerate(rows, before + 1):
+        half = (of["high"].value - of["low"].value) / 2
+        slack = (of["high"].half + of["low"].half) / 2
+        if half <= slack:
+            raise fatal(
+                Place(file, line, 1), "an interval without length", "0.17 to 1.56", "correct it"
+            )
+        ends = [
+            critical * max(abs(of["diff"].value) - of["diff"].half, 0) / (half + slack),
+            critical * (abs(of["diff"].value) + of["diff"].half) / (half - slack),
+        ]
+        middle = sum(ends) / 2
+        q = PrintedNumber(f"{middle:.4g}", middle, (ends[1] - ends[0]) / 2)
+        degrees = (PrintedNumber.read(str(len(groups))), PrintedNumber.read(df))
+        yield Statement(f"{at}: {pair[:60]}", "q", degrees, q, printed_p(of["p"].text))
+
+
+_NUMBER = r"[-\N{MINUS SIGN}]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
+_HEAD = re.compile(
+    r"(?:^|\s)(?P<kind>[tz])(?: value)?\s+(?:Pr\(>\|(?P=kind)\|\)|P>\|(?P=kind)\|)(?:\s|$)"
+)
+_COLUMN = re.compile(
+    r"Estimate|coef|[Ss]td\.? [Ee]rr(?:or)?\.?|(?<!\S)df(?!\S)|(?<!\S)[tz](?: value)?(?!\S)"
+    r"|Pr?\(?>\|[tz]\|\)?|\[?[0-9.]+ ?[%\]]?"
+)
+_SUMMARY_DF = re.compile(r"on ([0-9]+) degrees of freedom|Df Residuals:\s+([0-9]+)")
+_F = re.compile(
+    rf"F-statistic: *({_NUMBER}) on ([0-9]+) and ([0-9]+) [Dd].*p-value: *(<? ?{_NUMBER})"
+)
+_OF_STATSMODELS = (
+    rf"F-statistic:\s+({_NUMBER})",
+    r"Df Model:\s+([0-9]+)",
+    r"Df Residuals:\s+([0-9]+)",
+    rf"Prob \(F-statistic\):\s+({_NUMBER})",
+)
+
+
+def in_summary(text: str, file: str) -> tuple[Statement, ...] | None:
+    """The statistics of a printed summary, in its order; None for any other text.
+
+    SpecError where t has no degrees of freedom, or a line below the header is not a coefficient.
+    """
+    lines = text.split("\n")
+    first = next((at for at, line in enumerate(lines) if _HEAD.search(line)), None)
+    if first is None or "|" in re.sub(r"[>|]\|?[tz]\|", "", lines[first]):
+        return None
+    found: list[Statement] = []
+    problems: list[Problem] = []
+    degrees = _SUMMARY_DF.search(text)
+    df = "" if degrees is None else degrees[1] or degrees[2]
+    for number, line in enumerate(lines[first + 1 :], first + 2):
+        if not line.strip() or re.match(r"\s*(?:---|===)", line):
+            if re.match(r"\s*---+\s*$", line) and not found:
+                continue  # the line that statsmodels draws below its header
+            break
+        try:
+            found.append(_coefficient(lines[first], line, df, len(found)))
+        except ClaimError as error:
+            advice = "paste the whole summary, with its degrees of freedom"
+            expected = "a name with one number per column, as in size 0.45 0.15 3.00 0.004"
+            problems.append(Problem(Place(file, number, 1), str(error), expected, advice))
+    found += _of_model(text, len(found))
+    if not found and not problems:
+        place = Place(file, first + 1, 1)
+        raise fatal(place, "no coefficient stands below", "a line each", "paste the whole summary")
+    return checked(found, problems, file)
+
+
+def _coefficient(head: str, line: str, df: str, before: int) -> Statement:
+    columns = [re.sub(r" value$", "", each) for each in _COLUMN.findall(head)]
+    number = rf"<? ?{_NUMBER}"
+    row = re.fullmatch(
+        rf"\s*(\S.*?)\s+({number}(?:\s+{number}){{{len(columns) - 1}}})\s*[*.]*\s*", line
+    )
+    if row is None:
+        raise ClaimError(f"{line.strip()[:40]!r} is not a coefficient")
+    cells = dict(zip(columns, re.findall(number, row[2]), strict=True))
+    kind = "t" if "t" in cells else "z"
+    df = cells.get("df", df)
+    if kind == "t" and not df:
+        raise ClaimError("t without degrees of freedom")
+    p = printed_p(next(cells[name] for name in columns if name.startswith("P")))
+    degrees = (PrintedNumber.read(df),) if kind == "t" else ()
+    name = f"{before + 1}: {row[1][:60]}"
+    return Statement(name, kind, degrees, PrintedNumber.read(cells[kind]), p)
+
+
+def _of_model(text: str, before: int) -> Iterator[Statement]:
+    """The F-test of all coefficients together, where it is printed."""
+    each = [re.search(pattern, text) for pattern in _OF_STATSMODELS]
+    if (r := _F.search(text)) is not None:
+        parts = list(r.groups())
+    elif all(each):
+        parts = [one[1] for one in each if one is not None]
+    else:
+        return
+    value, *df, p = parts
+    if "Covariance Type:" in text and "nonrobust" not in text:
+        return  # a robust F has other degrees of freedom
+    degrees = tuple(map(PrintedNumber.read, df))
+    name = f"{before + 1}: all coefficients"
+    yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
+
+
+def refuse_coefficients(table: Pasted) -> None:
+    """SpecError for a table of coefficients, each of which is tested against zero, without t."""
+    intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
+    head, *body = table.rows
+    heads = {plain(cell.text).strip().lower() for cell in head}
+    by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
+    row = next((row for row in body if intercept.fullmatch(plain(row[0].text).strip())), None)
+    row = head if by_head else row
+    if row is not None:
+        mistake = "a table of coefficients, which are not compared with each other"
+        expected = "for each its statistic: a column t or z, df for t, and p"
+        advice = "add these columns: t is the coefficient divided by its standard error"
+        raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)
