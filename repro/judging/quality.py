@@ -168,7 +168,7 @@ class Gate:
         levels = {}
         for arm, sample in table.samples.items():
             summary = sample.summary()
-            if summary.sd is not None:
+            if summary.sd is not None or not table.task:
                 levels[arm] = ScaleOfArm(summary.mean, summary.sd, last_decimal(sample.values))
         for arm, printed in self.evidence.published.items():
             numbers = printed.get(table.name)
@@ -187,11 +187,13 @@ class Gate:
         small, large = sorted(arms, key=lambda arm: abs(levels[arm].mean))
         means = [f"{levels[arm].mean:.4g}" for arm in (small, large)]
         guess = UNIT_NAMES.get(factor, "one may be in another unit")
+        known = all(levels[arm].sd is not None for arm in arms)
+        scatter = ", and their standard deviations differ as much" if known else ""
         claimed = "" if factor == PERCENT else ", or claim the factor with `kind: ratio`"
         return (
             f"{self._label(table)}: the mean of {self._arm(small)} is {means[0]} and that of "
-            f"{self._arm(large)} {means[1]}, about {factor:,} times as much, and their standard "
-            f"deviations differ as much: {guess}. Write both in one unit{claimed}."
+            f"{self._arm(large)} {means[1]}, about {factor:,} times as much{scatter}: {guess}. "
+            f"Write both in one unit{claimed}."
         )
 
     def _shared(self) -> None:

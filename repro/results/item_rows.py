@@ -15,7 +15,7 @@ from repro.results.importer import FilesRead
 from repro.results.importers import import_of, runs_of, ways_of
 from repro.results.path_names import parts_of
 from repro.results.readings import short
-from repro.results.roles import TRIAL
+from repro.results.roles import TRIAL, role_of
 from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
 from repro.results.run_values import FoundValue, ItemValue, measure_of, measured, no_arms
@@ -40,8 +40,8 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
             found = [(form, run) for form in forms for run in _rows_of(path, way, form, base, read)]
             if not found:
                 continue
-            if way.sort == "framework":
-                found = _of_one_task(path, found, hints)
+            task = "task" if way.sort == "framework" else _task_field(found, hints)
+            found = _of_one_task(path, found, hints, task) if task else found
             results = _of_rows(path, forms, found, hints)
             results.said += read.said
             return results
@@ -60,15 +60,26 @@ def _rows_of(path: Path, way: Way, form: Form, base: Path, read: FilesRead) -> I
     return form.runs or runs_of(path, form.importer, base, read)
 
 
+def _task_field(found: Sequence[tuple[Form, FoundRun]], hints: Hints) -> str:
+    """The field of a table in whose tasks names of items recur, or which an option names."""
+    keys = list(dict.fromkeys(key for _, run in found for key in run.fields))
+    able = [key for key in (hints.task_field, hints.clusters) if key in keys]
+    for key in able or [key for key in keys if role_of(key) == "task"]:
+        places = {(run.fields.get(key), run.fields.get(hints.items)) for _, run in found}
+        if key == hints.task_field or hints.task or len({item for _, item in places}) < len(places):
+            return key
+    return ""
+
+
 def _of_one_task(
-    path: Path, found: list[tuple[Form, FoundRun]], hints: Hints
+    path: Path, found: list[tuple[Form, FoundRun]], hints: Hints, key: str
 ) -> list[tuple[Form, FoundRun]]:
     """The rows of the task that is asked for, or with tasks as clusters all of them.
 
     ClaimError for several: names of items recur in each. With several filters a task has the same
     items again, and no other cluster.
     """
-    rows = [(form, run, str(run.fields.get("task", ""))) for form, run in found]
+    rows = [(form, run, str(run.fields.get(key, ""))) for form, run in found]
     tasks = list(dict.fromkeys(task for *_, task in rows))
     if hints.task and hints.task not in tasks:
         mistake, advice = f"no item is of the task '{short(hints.task)}'", f"one of {named(tasks)}"
@@ -80,10 +91,10 @@ def _of_one_task(
     if len(plain) < len(tasks):
         mistake = f"the items of {named(sorted(plain))} are there several times, scored by filters"
         raise refused(path, f"{mistake}: {named(tasks)}", "each item once", one)
-    if hints.clusters == "task":
+    if hints.clusters == key:
         return [(form, _within(run, hints.items, task)) for form, run, task in rows]
     if len(tasks) >= LEAST_TASKS:
-        one += ", or take each for a cluster of items: --clusters task"
+        one += f", or take each for a cluster of items: --clusters {shlex.quote(key)}"
     raise refused(path, f"the items are of several tasks: {named(tasks)}", "items of one task", one)
 
 

@@ -367,8 +367,8 @@ def _one_run(path: Path, document: Any) -> Exception:
     if isinstance(document, dict) and isinstance(document.get("eval"), dict):
         return one_log(path)
     names = dict.fromkeys(name for row in known or rows for name in row)
-    lists = document.values() if isinstance(document, dict) else [document]
-    if not names and any(_is_numbers(each) for each in lists):
+    alone = next(iter(document.values()), None) if isinstance(document, dict) else document
+    if not names and _is_numbers(alone) and (isinstance(document, list) or len(document) == 1):
         mistake = "its list of numbers may be of runs, or of steps of one"
         advice = "write a table of the runs, with the columns seed and the number"
         return refused(path, mistake, "a row per run", advice)

@@ -390,10 +390,13 @@ NARROW = 0.15
 
 @dataclass(frozen=True, slots=True)
 class ScaleOfArm:
-    """The mean of an arm, the standard deviation of its seeds, and the step of their values."""
+    """The mean of an arm, the standard deviation of its seeds, and the step of their values.
+
+    One seed has no standard deviation.
+    """
 
     mean: float
-    sd: float
+    sd: float | None
     step: float
 
 
@@ -404,13 +407,18 @@ def factor_between(a: ScaleOfArm, b: ScaleOfArm) -> int | None:
     Where one arm lies between 0 and 1 and the other between 1 and 100, percents mixed with
     fractions are likely enough that the means may differ by two fifths. A factor of 10 between
     arms rounded to the same decimal is taken for a difference. ``None`` for arms of two signs,
-    wide arms and constant ones.
+    wide arms and constant ones. One seed may be a fraction beside percents, or the reverse.
     """
     small, large = sorted((a, b), key=lambda arm: abs(arm.mean))
     if small.mean * large.mean <= 0 or small.sd == 0:
         return None
-    if any(arm.sd > NARROW * abs(arm.mean) for arm in (a, b)):
+    if any(arm.sd is not None and arm.sd > NARROW * abs(arm.mean) for arm in (a, b)):
         return None
+    if small.sd is None or large.sd is None:
+        fraction = 0 < small.mean <= 1 < large.mean <= 100
+        return (
+            100 if fraction and PERCENT[0] <= large.mean / small.mean / 100 <= PERCENT[1] else None
+        )
     for factor, agree in AGREE.items():
         ratio = large.mean / small.mean / factor
         near = abs(ratio - 1) <= agree

@@ -31,7 +31,7 @@ from repro.results.item_rows import read_items
 from repro.results.readings import number_in
 from repro.results.record_logs import read_alone
 from repro.results.run_fields import Hints
-from repro.results.run_values import FoundValue
+from repro.results.run_values import FoundValue, refuse_percent
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
@@ -296,6 +296,8 @@ def _read(comparison: CompareOptions) -> FoundResults:
     if other.measure != results.measure:
         mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
         raise refused(other.path, mistake, "one number", "name it: --measure NAME")
+    values = ((str(each.path), run.value) for each in (results, other) for run in _only(each))
+    refuse_percent(results.path, values)
     ((name, runs),), ((base, others),) = results.runs.items(), other.runs.items()
     if name == base:
         mistake = f"both are called '{name}'"
@@ -308,6 +310,12 @@ def _read(comparison: CompareOptions) -> FoundResults:
     }
     both = {name: runs, base: others}
     return FoundResults(results.path, both, results.measure, said=said, doubts=doubts)
+
+
+def _only(results: FoundResults) -> Sequence[FoundValue]:
+    """The runs of the only arm."""
+    (runs,) = results.runs.values()
+    return runs
 
 
 def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:

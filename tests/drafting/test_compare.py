@@ -527,3 +527,15 @@ def test_a_number_to_compare_with_is_told_its_options() -> None:
     Path("t.csv").write_text("seed,error\n0,5.1\n1,5.0\n2,5.2\n")
     done = repro("compare", "t.csv", "--against", "5.02", "--better", "lower")
     assert (done.returncode, "--at-most 5.02 or --at-least 5.02" in done.stderr) == (2, True)
+
+
+def test_percents_and_fractions_of_two_files_are_not_compared() -> None:
+    """With signs they are refused; without, a single run has the flag that several would have."""
+    for name, cells in (("signs", "50% 51% 49%"), ("plain", "50 51 49"), ("mine", "0.60")):
+        rows = [f"{seed},{cell}" for seed, cell in enumerate(cells.split())]
+        Path(f"{name}.csv").write_text("\n".join(("seed,acc", *rows)))
+    asked = ("compare", "mine.csv", "--better", "higher", "--within")
+    done = repro(*asked, "signs.csv")
+    assert (done.returncode, "some numbers have a percent sign" in done.stderr) == (2, True)
+    for reference in ("plain.csv", "50.1 ± 1.0, n=3"):
+        assert "units that differ" in repro(*asked, reference).stdout

@@ -523,3 +523,24 @@ def test_items_of_one_model_have_no_arms() -> None:
     Path("one.csv").write_text("q,score\n" + "".join(f"q{n},{n % 2}\n" for n in range(9)))
     done = repro("compare", "one.csv", "--better", "higher", "--items", "q")
     assert (done.returncode, "no field tells the arms apart" in done.stderr) == (2, True)
+
+
+def test_items_that_are_numbered_anew_in_each_task_of_a_table() -> None:
+    """One task, or all of them as clusters, in each of which names are its own."""
+    subjects = ("math", "law", "bio", "chem", "art", "geo")
+    rows = [
+        f"{arm},{subject},{n},{(n * place + (arm == 'b')) % 3 % 2}"
+        for arm in "ab"
+        for place, subject in enumerate(subjects, 1)
+        for n in range(10)
+    ]
+    Path("mm.csv").write_text("\n".join(("model,subject,question_id,correct", *rows)))
+    asked = ("compare", "mm.csv", "--items", "question_id", "--better", "higher", "--baseline", "a")
+    done = repro(*asked)
+    assert (
+        "as in --task math, or take each for a cluster of items: --clusters subject" in done.stderr
+    )
+    assert "10 items; a 10 rows, b 10 rows" in repro(*asked, "--task", "law").stdout
+    done = repro(*asked, "--clusters", "subject", "--out", "all")
+    assert "60 items; a 60 rows, b 60 rows" in done.stdout, done.stderr
+    assert "6 clusters, by 'subject'" in done.stdout
