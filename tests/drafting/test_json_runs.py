@@ -70,6 +70,8 @@ def test_every_shape_gives_the_same_verdict(shape: str) -> None:
         ([{"name": {"name": "exact_match", "split": "test"}, "mean": 0.5}], "exact_match.test"),
         ({"mixup": 4.2, "plain": 4.9}, "with the numbers mixup, plain"),
         ([], "one JSON file is one run"),
+        ([1.0, 1.2, 1.1], "may be of runs, or of steps of one"),
+        ({"loss": [1.0, 1.2]}, "may be of runs, or of steps of one"),
         (3, "one JSON file is one run"),
     ],
     ids=lambda each: json.dumps(each)[:40] if not isinstance(each, str) else "",
