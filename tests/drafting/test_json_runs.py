@@ -70,8 +70,6 @@ def test_every_shape_gives_the_same_verdict(shape: str) -> None:
         ([{"name": {"name": "exact_match", "split": "test"}, "mean": 0.5}], "exact_match.test"),
         ({"mixup": 4.2, "plain": 4.9}, "with the numbers mixup, plain"),
         ([], "one JSON file is one run"),
-        ([1.0, 1.2, 1.1], "may be of runs, or of steps of one"),
-        ({"loss": [1.0, 1.2]}, "may be of runs, or of steps of one"),
         (3, "one JSON file is one run"),
     ],
     ids=lambda each: json.dumps(each)[:40] if not isinstance(each, str) else "",
@@ -85,6 +83,14 @@ def test_one_run_is_refused_with_what_is_in_it(document: Any, words: str) -> Non
     assert (done.returncode, words in done.stderr) == (2, True), done.stderr
     assert "1 more .json lie beside it" in done.stderr
     assert "to do: give the folder with the files of all runs, such as runs" in done.stderr
+
+
+@pytest.mark.parametrize("document", [[1.0, 1.2, 1.1], {"loss": [1.0, 1.2, 1.1]}])
+def test_a_list_of_numbers_may_be_of_runs_or_of_steps(document: Any) -> None:
+    Path("loss.json").write_text(json.dumps(document))
+    for asked in (("compare", "loss.json", "--better", "lower"), ("noise", "loss.json")):
+        done = repro(*asked)
+        assert (done.returncode, "with the columns seed and the number" in done.stderr) == (2, True)
 
 
 def test_the_folder_that_is_named_has_other_runs() -> None:
