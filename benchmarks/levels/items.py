@@ -28,18 +28,18 @@ APART = {
 """
 
 
-def scores(cell: Cell, *, spread: float = 1.0, step: float = 0.0) -> Setup:
-    """No difference of scores, item by item.
+def scores(cell: Cell, *, spread: float = 1.0, step: float = 0.0, shift: float = 0.0) -> Setup:
+    """No difference of scores, item by item, but for a ``shift`` of all.
 
     The last item has ``spread`` times the deviation of the first; scores are multiples of ``step``.
     """
     sd = np.geomspace(1.0, spread, cell.n)
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
-        values = sd * noise(rng, cell.distribution, (draws, cell.n))
+        values = sd * noise(rng, cell.distribution, (draws, cell.n)) + shift
         return (step * np.rint(values / step) if step else values,)
 
-    return Setup(_by_t(cell.alpha, (), cell.n), draw, 0.0)
+    return Setup(_by_t(cell.alpha, (), cell.n), draw, shift)
 
 
 def answers(test: str, apart: tuple[float, float], cell: Cell) -> Setup:
@@ -57,15 +57,15 @@ def answers(test: str, apart: tuple[float, float], cell: Cell) -> Setup:
     return Setup(rule, draw, 0.0)
 
 
-def clusters(sizes: Sequence[int], cell: Cell) -> Setup:
-    """No difference of scores, of which half of the variance is that of ``n`` clusters."""
+def clusters(sizes: Sequence[int], cell: Cell, shift: float = 0.0) -> Setup:
+    """No difference of scores but a ``shift``; half of their variance is that of ``n`` clusters."""
     of = [sizes[place % len(sizes)] for place in range(cell.n)]
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
         shared = np.repeat(noise(rng, cell.distribution, (draws, cell.n)), of, axis=1)
-        return (shared + noise(rng, cell.distribution, (draws, sum(of))),)
+        return (shared + noise(rng, cell.distribution, (draws, sum(of))) + shift,)
 
-    return Setup(_by_t(cell.alpha, of, sum(of)), draw, 0.0)
+    return Setup(_by_t(cell.alpha, of, sum(of)), draw, shift)
 
 
 def _arms(row: Data, of: Sequence[int]) -> tuple[Sample, Sample]:

@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.levels import (
     data_sets,
     exact,
+    items,
     looks,
     means,
     one_sample,
@@ -66,10 +67,13 @@ class Plan:
     level: float | None = None
     at_least: bool = False
     most_draws: int = 10**9
+    of: str = ""
 
     @property
     def kind(self) -> str:
         """The kind of expectation, as a claim file calls it."""
+        if self.of:
+            return self.of
         names = {
             PlannedShare: "bound",
             PlannedSequential: "sequential",
@@ -311,7 +315,7 @@ def _within(k: int, n: int, margin: float, truth: float = 0.0) -> Plan:
     setup = Setup(
         references.within_margin(margin, 0.05), references.draws_of(Cell(n), k, truth), truth
     )
-    return Plan("within, margin", planned, setup, 0.95)
+    return Plan(f"within, margin{' of a mean' * (k > 1)}", planned, setup, 0.95)
 
 
 def _found_outside(k: int, n: int, shift: float) -> Plan:
@@ -319,6 +323,25 @@ def _found_outside(k: int, n: int, shift: float) -> Plan:
     planned = PlannedWithin((k, n), (1.0,), ReferenceUse(n, k, "lower").tail, shift)
     setup = Setup(references.one_side(0.05), references.draws_of(Cell(n), k, -shift), -shift)
     return Plan("within, outside", planned, setup)
+
+
+def _beyond_tolerance(n: int, shift: float) -> Plan:
+    """As ``_found_outside``, of a limit of tolerance, which lies further off."""
+    watch = ReferenceUse(n, 1, "lower", confidence=references.CONFIDENCE)
+    planned = PlannedWithin((1, n), (1.0,), watch.tail, shift)
+    rule = references.one_side(0.05, references.CONFIDENCE)
+    setup = Setup(rule, references.draws_of(Cell(n), 1, -shift), -shift)
+    return Plan("within, beyond tolerance", planned, setup)
+
+
+def _items(n: int, effect: float, size: int = 1) -> Plan:
+    """A difference of scores on ``n`` items, or on ``n`` clusters of so many, by their means."""
+    sd = 1.0 if size == 1 else math.sqrt(1 + 1 / size)
+    planned = PlannedDifference((n,), (sd,), test="paired", effect=effect, paired=True)
+    if size == 1:
+        return Plan("items", planned, items.scores(Cell(n), shift=effect), 0.95, of="items")
+    setup = items.clusters((size,), Cell(n), effect)
+    return Plan("items, clusters", planned, setup, 0.95, of="items")
 
 
 def _correlation(n: int, rho: float) -> Plan:
@@ -444,6 +467,12 @@ PLANS: tuple[Plan, ...] = (
     _within(3, 10, 2.5, 0.5),
     _found_outside(1, 10, 3.0),
     _found_outside(3, 5, 2.0),
+    _beyond_tolerance(10, 4.0),
+    _beyond_tolerance(30, 3.5),
+    _items(20, 0.7),
+    _items(200, 0.2),
+    _items(10, 1.1, 5),
+    _items(40, 0.5, 5),
     _level_median(8, 1.5),
     _level_median(30, 0.6),
     _level_of_items(5, 0.04, 0.95, 50),

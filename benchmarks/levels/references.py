@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import fdtrc, ndtri
@@ -56,19 +57,23 @@ def unchanged(alpha: float) -> Rule:
     return Rule(decide, judge, covers)
 
 
-def one_side(alpha: float) -> Rule:
-    """Nothing has changed; CONTRADICTED is outside above, and CONFIRMED stands for below."""
+def one_side(alpha: float, confidence: float | None = None) -> Rule:
+    """Nothing has changed; CONTRADICTED is outside above, and CONFIRMED stands for below.
+
+    With a ``confidence`` it is a limit of tolerance.
+    """
 
     def judge(row: Data) -> Finding:
         new, reference = map(sample, row)
-        above = by_p(within(new, reference, side="higher", alpha=alpha))
-        below = by_p(within(new, reference, side="lower", alpha=alpha))
+        above = by_p(within(new, reference, side="higher", confidence=confidence, alpha=alpha))
+        below = by_p(within(new, reference, side="lower", confidence=confidence, alpha=alpha))
         if below.conclusion is Conclusion.CONTRADICTED:
             return Finding(Conclusion.CONFIRMED, below.p, below.p_opposite)
         return above
 
     def decide(data: Data) -> Outcome:
-        distance, reach = shifts(data, watch := _watch(data, "higher", alpha)), watch.reach
+        watch = replace(_watch(data, "higher", alpha), confidence=confidence)
+        distance, reach = shifts(data, watch), watch.reach
         return Outcome(distance <= -reach, distance >= reach)
 
     return Rule(decide, judge)

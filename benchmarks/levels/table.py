@@ -14,6 +14,7 @@ class Row:
     """One row of the page: a kind (by one test, where it has several), and its power's plan.
 
     ``null`` is the one whose cells off the grid are shown, with its test; none are without it.
+    ``interval`` is what is said of one that has no coverage of its own.
     """
 
     kind: str
@@ -21,6 +22,7 @@ class Row:
     plan: str = ""
     test: str = ""
     null: tuple[str, str] | None = None
+    interval: str = ""
 
 
 ROWS = (
@@ -57,16 +59,22 @@ ROWS = (
     Row(
         "within",
         "`within`, a mean of three",
-        "",
+        "within, margin of a mean",
         "mean",
         null=("within, mean of three", "mean"),
     ),
-    Row("within", "`within` with `tolerance`: references for which it fails", "", "tolerance"),
-    Row("items", "`items`, n items", "", "items_t"),
+    Row(
+        "within",
+        "`within` with `tolerance`: references for which it fails",
+        "within, beyond tolerance",
+        "tolerance",
+        interval="a limit, and not an interval",
+    ),
+    Row("items", "`items`, n items", "items", "items_t"),
     Row(
         "items",
         "`items`, n clusters of one size",
-        "",
+        "items, clusters",
         "items_t equal clusters",
         null=("items, clusters of one size", "items_t equal clusters"),
     ),
@@ -77,7 +85,7 @@ ROWS = (
         "items_crossed",
         null=("items crossed with seeds, mostly of seeds", "items_crossed"),
     ),
-    Row("items", "`items` by `mcnemar`", "", "mcnemar"),
+    Row("items", "`items` by `mcnemar`", "", "mcnemar", interval="leaves 0 out where p does"),
     Row("spread", "`spread`", "levene, spread", "levene", null=("spread", "levene")),
     Row("survivals", "`survivals`", "log-rank", "log_rank"),
     Row("survivals", "`survivals` of pairs", "log-rank of pairs", "log_rank paired"),
@@ -349,7 +357,7 @@ def _kind(document: Record, row: Row) -> tuple[str, ...]:
         row.label,
         f"{_percent(worst['error'])} ({_cell(worst)})",
         power,
-        _coverage(own),
+        row.interval or _coverage(own),
         f"`./dev exec python -m benchmarks.levels --kind {row.kind}`",
     )
 
