@@ -35,8 +35,7 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
     if verdict.conclusion:
         tests = (filter(None, (each.test, lookups.p_said(each))) for each in tested)
         said += dict.fromkeys(map(": ".join, tests))
-        strength = badges.strength(verdict.strength, document.claim.unit)
-        said += filter(None, [strength, badges.high_level(document)])
+        said += filter(None, [badges.error_rate(document)])
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     for flag in verdict.flags:
         said.append(f"{badges.name_of_flag(flag.kind, document.claim.unit)}: {flag.text}")
