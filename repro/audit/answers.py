@@ -335,9 +335,10 @@ def _taken_of_p(
     printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair]
 ) -> Iterator[str]:
     """What the printed p and stars are taken to be of."""
-    stars = any(value.stars for row in printed.methods for value in row.values.values())
+    stars = {value.stars for row in printed.methods for value in row.values.values()}
+    stars = {each for each in stars if "*" in each or each in printed.legend}
     if stars and not printed.legend:
-        yield "Stars have no legend here, so what they claim is not checked."
+        yield "What stars say is not checked: no legend such as * p < .05 against Base is read."
     elif stars and not any(pair.p for pair in pairs):
         yield "Nothing says which method stars compare with: name it by --baseline."
     if printed.compared_with and not decided.baseline and any(pair.p for pair in pairs):

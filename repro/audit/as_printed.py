@@ -11,9 +11,11 @@ from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_cells import (
     Groups,
     bare,
+    compared_with,
     has_spread,
     is_number,
     is_result,
+    legend_told,
     ways,
 )
 from repro.audit.printed_rows import Method, RowReader, is_group, place_of
@@ -25,11 +27,9 @@ from repro.audit.printed_words import (
     NamedTest,
     Reading,
     Side,
-    compared_with,
     data_column,
     is_of_no_method,
     layout,
-    legend_told,
     metrics_in,
     runs_told,
     spread_told,
@@ -246,7 +246,8 @@ def _one_n(
 def _marks(said: str) -> str:
     """A sentence on a mark other than stars, where the text says that it means a p-value."""
     found = re.search(r"([†‡§])[^.;|†‡§]{0,60}(?:signific|\bp ?[<≤])", said)
-    return f"What {found[1]} says of significance is not checked." if found else ""
+    open_ = found is not None and found[1] not in legend_told(said)
+    return f"What {found[1]} says of significance is not checked." if found and open_ else ""
 
 
 def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:

@@ -7,6 +7,7 @@ against every other, or all pairs where nothing says which way is better.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -276,7 +277,7 @@ def _baseline(
             mistake = f"no method is called {decided.baseline[:50]!r}"
             raise fatal(Place(source), mistake, expected, "give --baseline one of these names")
         return found[0]
-    starred = bool(printed.legend) and any(value.stars for value in arms.values())
+    starred = any(_by_stars(value, printed.legend) for value in arms.values())
     if printed.compared_with in arms and (ps or starred):
         return printed.compared_with
     if printed.across or not ps:
@@ -290,4 +291,6 @@ def _baseline(
 
 
 def _by_stars(value: PrintedValue, legend: Mapping[str, PrintedNumber]) -> PrintedNumber | None:
-    return legend.get(value.stars) if value.stars else None
+    marks = [value.stars] if value.stars in legend else re.findall(r"\*+|†+|‡+|§+", value.stars)
+    known = [mark for mark in marks if mark in legend]  # others are footnotes
+    return legend[known[0]] if len(known) == 1 else None

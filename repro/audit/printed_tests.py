@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from repro.audit.comparison import printed_p
 from repro.audit.pasted import Cell, Pasted
-from repro.audit.printed_cells import is_result
-from repro.audit.printed_words import TWO_SIDED, legend_told
+from repro.audit.printed_cells import is_result, legend_told
+from repro.audit.printed_words import TWO_SIDED
 from repro.audit.statistics import (
     EXAMPLES,
     STATISTIC,
