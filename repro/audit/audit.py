@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from repro.audit.audit_file import (
     Tested,
     load_audit,
 )
+from repro.audit.best import in_tukey
 from repro.audit.comparison import (
     Audit,
     Audited,
@@ -52,7 +54,6 @@ from repro.audit.printed_tests import (
     in_cells,
     in_columns,
     in_summary,
-    in_tukey,
     refuse_coefficients,
 )
 from repro.audit.render import to_json, to_markdown, to_text
@@ -225,6 +226,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
+    text = _without_prefix(text)
     summary = in_summary(text, source) or in_tukey(text, source)
     if summary is not None:
         return audit_statistics(summary, source, text, rounding)
@@ -236,6 +238,15 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     except SpecError:
         refuse_without_df(text, source)
         raise
+
+
+def _without_prefix(text: str) -> str:
+    """What R prints, without the `## ` that knitr puts before each of its lines."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    marked = sum(line.startswith("##") for line in lines)
+    if marked * 2 > len(lines) or all(line.startswith("#") for line in lines):
+        return re.sub(r"(?m)^[ \t]*##? ?", "", text)
+    return text
 
 
 def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
