@@ -30,6 +30,8 @@ _OF_SPREADS = (
 """What a value with its spread may be measured in."""
 
 _SIGN = r"[-+\N{MINUS SIGN}\N{UPWARDS ARROW}\N{DOWNWARDS ARROW}](?![-+/])"
+_ENDS = rf"(?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}|-| ) ?(?P<high>{_NUMBER})"
+INTERVAL = re.compile(rf"[\[(]? ?{_ENDS} ?%?[\])]?", re.IGNORECASE)
 VALUE = re.compile(
     rf"(?P<mean>{_NUMBER}) ?(?:%|(?:{_OF_SPREADS})(?= ?(?:±|\+/-)))?"
     rf"(?: ?(?:±|\+/-|\+-|(?P<below>_(?![0-9]{{3}}(?![0-9.]))))"
@@ -37,7 +39,7 @@ VALUE = re.compile(
     rf"(?: ?\((?P<after>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS}))\))?"
     rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
     rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
-    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}|-) ?(?P<high>{_NUMBER})[\])])?",
+    rf"| ?[\[(]{_ENDS}[\])])?",
     re.IGNORECASE,
 )
 TWO = re.compile(rf"{_NUMBER} ?/ ?{_NUMBER}")
