@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TypeAlias
 
 from repro.audit.as_printed import AsPrinted
@@ -77,15 +77,14 @@ def audit_as_printed(
     all pairs of a table whose best is chosen by the data, whichever are shown. ``judge`` audits
     comparisons of which nothing is open.
     """
-    pairs = list(pairs_of(printed, source, decided))
+    pairs = list(islice(pairs_of(printed, source, decided), MAX_PAIRS + 1))
     if not pairs:
         mistake, advice = "nothing to compare", "paste the rows of two methods, or more"
         raise fatal(Place(source), mistake, "two methods with results", advice)
     if len(pairs) > MAX_PAIRS:
         expected = f"at most {MAX_PAIRS:,} pairs"
-        raise fatal(
-            Place(source), f"{len(pairs):,} pairs of methods", expected, "name one: --baseline NAME"
-        )
+        advice = "leave methods out" if decided.baseline else "name one: --baseline NAME"
+        raise fatal(Place(source), f"more than {MAX_PAIRS:,} pairs of methods", expected, advice)
     scenarios = _scenarios(pairs)
     found = {each: _compute(pairs, each, rounding) for each in scenarios}
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]

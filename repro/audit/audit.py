@@ -55,6 +55,7 @@ from repro.audit.printed_tests import (
     in_columns,
     in_summary,
     refuse_coefficients,
+    turned,
 )
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
@@ -252,7 +253,10 @@ def _without_prefix(text: str) -> str:
 def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
     """The audit of a table as it is printed."""
     pasted = in_anova(text, source) or read_pasted(text, source)
-    if (statements := in_columns(pasted) or in_matrix(pasted)) is not None:
+    statements = in_columns(pasted) or in_matrix(pasted)
+    if statements is None and (other := turned(pasted)) is not None:
+        statements = in_columns(other)
+    if statements is not None:
         return audit_statistics(statements, source, text, rounding)
     refuse_coefficients(pasted)
     printed = read_as_printed(

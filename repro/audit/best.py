@@ -142,6 +142,7 @@ def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
     found: list[Statement] = []
     rows: list[tuple[str, dict[str, PrintedNumber], int]] = []
     columns: list[str] = []
+    of_tukey = "tukey" in text.lower()
     for number, line in enumerate([*text.split("\n"), ""], 1):
         words = re.findall(r"p[ ._-]?adj|[a-z]\w*", line.lower())
         roles = [
@@ -149,7 +150,7 @@ def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
         ]
         named = (
             "lwr" in words and "p" not in words
-        ) or "tukey" in text.lower()  # other tests have such columns too
+        ) or of_tukey  # other tests have such columns too
         if named and {"diff", "low", "high", "p"} <= {*roles}:
             columns = [role for role in roles if role]
         elif columns and (row := _tukey_row(line)):

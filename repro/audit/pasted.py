@@ -226,7 +226,9 @@ def _captions_below(lines: Sequence[str], head: int) -> Iterator[int]:
         if not lines[at].strip():
             continue
         words = re.findall(r"[^\W\d]{2,}", lines[at])
-        result = any(map(_RESULT.match, lines[at].split(",")[1:]))
+        without_p = re.sub(r"\b[pP] ?[<=≤] ?0?\.[0-9]+", "", lines[at])
+        number = re.search(r"[0-9]\.[0-9]|[0-9] ?(?:±|\+/-)", without_p)
+        result = number or any(map(_RESULT.match, lines[at].split(",")[1:]))
         if ", " not in lines[at] or len(words) < 2 or result:
             return
         yield at

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -252,8 +253,8 @@ def of_one_metric(names: Sequence[str]) -> list[list[str]]:
 
 
 def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
-    names = [row.name for row in methods]
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    counts = Counter(row.name for row in methods)
+    if twice := next((name for name, count in counts.items() if count > 1), None):
         mistake = f"two rows are called {twice[:50]!r}"
         raise fatal(Place(source), mistake, "a name per method", "rename or leave out one of them")
 

@@ -15,6 +15,7 @@ from repro.audit.printed_cells import (
     PrintedValue,
     bare,
     has_spread,
+    legend_told,
     number_of,
     spread_of,
 )
@@ -65,6 +66,7 @@ class RowReader:
         self.problems: list[Problem] = []
         self.unread: list[str] = []
         self.bracketed = ""
+        self.legend = legend_told(" ".join(table.notes).lower())
         self.roles[0] = "name"
         self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
@@ -230,6 +232,11 @@ class RowReader:
         return int(text)
 
     def _p(self, cell: Cell) -> PrintedNumber | None:
+        if cell.text in self.legend:
+            return self.legend[cell.text]
+        if re.fullmatch(r"[*†‡§]+", cell.text):
+            self.unread.append(f"{cell.text!r}, which has no legend")
+            return None
         try:
             return None if cell.empty else printed_p(bare(cell.text)[0])
         except ClaimError as error:

@@ -116,6 +116,8 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         return None
     found: list[Statement] = []
     problems: list[Problem] = []
+    legend = legend_told(" ".join(table.notes).lower())
+    body = [[_as_legend(cell, legend) for cell in row] for row in body]
     named = _named(body, at[kinds[0]])
     of_errors = _error_df(named, at.get("df")) if kinds == ["F"] else [""] * len(body)
     for row, error in zip(named, of_errors, strict=True):
@@ -127,6 +129,24 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     if "p" in at and _is_two_sided(header[at["p"]]):
         found = [replace(each, tails=2) for each in found]
     return checked(found, problems, table.file) or None
+
+
+def turned(table: Pasted) -> Pasted | None:
+    """A table whose rows are t, df and p with these as columns; None for any other."""
+    heads = [plain(row[0].text).strip().lower() for row in table.rows]
+    roles = {role for head in heads for role, named in _HEADS.items() if named.fullmatch(head)}
+    if {"t", "p"} <= roles <= {"t", "p"} and len(heads) < 4:
+        mistake, advice = "t has no degrees of freedom", "add a row df"
+        raise fatal(Place(table.file, table.rows[0][0].line, 1), mistake, "df,28", advice)
+    sure = "p" in roles and {"df", "df1", "n", "z"} & roles
+    if not sure or any("±" in cell.text for row in table.rows for cell in row):
+        return None
+    return replace(table, rows=tuple(zip(*table.rows, strict=True)))
+
+
+def _as_legend(cell: Cell, legend: Mapping[str, PrintedNumber]) -> Cell:
+    """A cell of stars alone as what the legend says that they mean."""
+    return replace(cell, text=legend[cell.text].text) if cell.text in legend else cell
 
 
 def _refuse_several(table: Pasted, kinds: Sequence[str]) -> None:
@@ -402,14 +422,30 @@ def _of_model(text: str, before: int) -> Iterator[Statement]:
     yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
 
 
+_BY_RANKS = re.compile(r"[wuvτρ]|tau|rho|(?:spearman|kendall|wilcoxon|mann-whitney)\b.*")
+
+
 def refuse_coefficients(table: Pasted) -> None:
-    """SpecError for a table of coefficients, each of which is tested against zero, without t."""
+    """SpecError for a table of coefficients, each of which is tested against zero, without t.
+
+    And for one of W, U or the like, whose p takes the values of every run.
+    """
     intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
     head, *body = table.rows
     heads = {plain(cell.text).strip().lower() for cell in head}
+    said = " ".join(plain(cell.text).lower() for cell in head)
+    ps = [at for at, cell in enumerate(head) if _HEADS["p"].fullmatch(plain(cell.text).lower())]
+    by_ranks = [cell for cell in head if _BY_RANKS.fullmatch(plain(cell.text).strip().lower())]
+    if ps and len(by_ranks) == 1 and not any("±" in c.text for row in body for c in row):
+        mistake = f"the p of {by_ranks[0].text} takes the values of every run"
+        advice = "write the z of the test, if it is printed, in a column z"
+        place = Place(table.file, by_ranks[0].line, by_ranks[0].column)
+        raise fatal(place, mistake, "a column t, F, r, z, χ², H or Q", advice)
+    with_se = re.search(r"\b(?:estimate|coef\w*)\b.*\b(?:se|std\.? err\w*|standard error)", said)
+    of_all = bool(ps) and not any(row[ps[0]].empty for row in body)
     by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
     row = next((row for row in body if intercept.fullmatch(plain(row[0].text).strip())), None)
-    row = head if by_head else row
+    row = head if by_head or (with_se and of_all) else row
     if row is not None:
         mistake = "a table of coefficients, which are not compared with each other"
         expected = "for each its statistic: a column t or z, df for t, and p"

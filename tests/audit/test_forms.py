@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from scipy import stats
 
 from repro.audit.audit import audit_paths
+from repro.errors import SpecError
 from tests.audit.printed import audited, welch
 
 HEAD = "| Method | Acc | p |\n|---|---|---|\n| A | 93.4 ± 0.2 | |\n"
@@ -95,6 +98,9 @@ def test_a_row_with_a_blank_behind_its_comma_is_no_caption(tmp_path):
     text = "Model, BLEU, F1\nA one, 27.3±0.2, 3.1±0.1\nB two, 28.4±0.3, 4.0±0.1\n"
     rows, _ = audited(tmp_path, text, n=5, plus_minus="sd")
     assert list(rows) == ["B two vs A one, BLEU", "B two vs A one, F1"]
+    text = "Model,BLEU\nA,27.3±0.2\nB long name, rate=28.4 ± 0.3\n"
+    with pytest.raises(SpecError, match="is not a number"):
+        audited(tmp_path, text)
 
 
 def interval(mean, half, n):
@@ -125,3 +131,78 @@ def test_an_interval_of_something_else_is_left_unread(tmp_path):
     rows, said = audited(tmp_path, text, n=5)
     assert "Left unread: 95% CI" in said
     assert {row.answer for row in rows.values()} == {"cannot say"}
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        (
+            (
+                "| | A vs B | C vs D |\n|---|---|---|\n| t | 2.20 | 1.00 |\n| df | 28 | 28 |\n"
+                "| p | .036 | .033 |\n"
+            ),
+            ("holds", "does not"),
+        ),
+        ("t,2.20\ndf,28\np,.36\n", ("does not",)),
+        (
+            "| Test | Value |\n|---|---|\n| t | 2.20 |\n| df | 28 |\n| p-value | .036 |\n",
+            ("holds",),
+        ),
+        (
+            "\tAge\tSize\nF\t4.10\t0.50\ndf1\t2\t1\ndf2\t57\t20\np\t.022\t.049\n",
+            ("holds", "does not"),
+        ),
+        ("term,t,df,p\nx,2.20,28,*\ny,1.0,28,*\n\n* p < .05\n", ("holds", "does not")),
+    ],
+)
+def test_statistics_in_rows_and_stars_for_p(tmp_path, text, answers):
+    """t, df and p below each other; stars in the column of p, with their legend."""
+    assert 2 * stats.t.sf(2.2, 28) == pytest.approx(0.036, abs=5e-4)
+    assert stats.f.sf(4.1, 2, 57) == pytest.approx(0.022, abs=5e-4)
+    rows, _ = audited(tmp_path, text)
+    assert tuple(row.answer for row in rows.values()) == answers
+
+
+def test_stars_in_the_column_of_p_of_means(tmp_path):
+    text = f"{HEAD}| B | 94.4 ± 0.2 | ** |\n| C | 93.4 ± 0.2 | * |\n{NOTE}"
+    rows, said = audited(tmp_path, f"{text}* p < .05, ** p < .01\n", "a.md")
+    assert [row.answer for row in rows.values()] == ["holds", "cannot say"]
+    assert "*" not in said
+    assert "'**', which has no legend" in audited(tmp_path, text, "a.md", baseline="A")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (
+            (
+                "| vs | mean diff | W | p |\n|---|---|---|---|\n| A | +0.1 | 7.5 | .001 |\n"
+                "| B | +0.2 | 0.0 | .002 |\n"
+            ),
+            "the p of W takes the values of every run",
+        ),
+        (
+            (
+                "| Model | DiD Estimate | Robust SE | p-value |\n|---|---|---|---|\n"
+                "| (1) | 0.06 | 0.01 | <.001 |\n| (2) | 0.05 | 0.01 | <.001 |\n"
+            ),
+            "t is the coefficient divided by its standard error",
+        ),
+        ("t,2.20\np,.36\n", "t has no degrees of freedom"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused_with_a_hint(tmp_path, text, what):
+    with pytest.raises(SpecError) as caught:
+        audited(tmp_path, text)
+    assert what in str(caught.value)
+
+
+def test_thousands_of_methods_are_refused_at_once(tmp_path):
+    """Before their pairs are made, with and without a baseline."""
+    text = "Method,Acc\n" + "".join(f"M{at},{at / 100:.2f}±0.3\n" for at in range(6_000))
+    began = time.monotonic()
+    for baseline, hint in ((None, "--baseline"), ("M1", "leave methods out")):
+        with pytest.raises(SpecError) as caught:
+            audited(tmp_path, text, n=5, plus_minus="sd", baseline=baseline)
+        assert hint in str(caught.value)
+    assert time.monotonic() - began < 30
