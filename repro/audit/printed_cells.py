@@ -83,7 +83,8 @@ def bare(text: str) -> tuple[str, bool, str]:
     text = re.sub(r"^(\*|_)(.+)\1$", r"\2", text)
     text = re.sub(r"^\(([^()]*(?:±|\+/-)[^()]*)\)", r"\1", text)
     text = re.sub(r"<sup>([*†‡§]{1,4})</sup>", r"\1", text)
-    text = re.sub(r" ?<sub> ?(?=±|\+/-)((?:±|\+/-) ?[0-9.]+%?) ?</sub>", r" \1", text)
+    text = re.sub(r" ?<(su[bp])> ?\(?((?:±|\+/-) ?[0-9.]+%?)\)? ?</\1>", r" \2", text)
+    text = re.sub(r"(?<=[0-9)%]) ?\(([*†‡§]{1,4})\)$", r"\1", text)
     text = re.sub(r"(?<=[0-9*])<sub>([0-9.]+)</sub>", r"_\1", text)
     if not text[:1].isdigit():  # the name of a row: 10<sup>3</sup> is not 103
         text = re.sub(r"</?su[bp]>", "", text)
@@ -185,7 +186,7 @@ def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
 
 _AGAINST = (
     r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
-    r"|(?:different|differs?) from)"
+    r"|(?:different|differs?) (?:from|to)|in comparison (?:to|with)|w\.?r\.?t\.?|outperform\w*)"
 )
 
 
@@ -222,7 +223,9 @@ _LIST_OF_LEVELS = re.compile(
 )
 _NOT = re.compile(r"\b(?:no|not|non|neither|without)\b|insignific")
 _IN_ITALICS = re.compile(r"(?<![\w*])\*(?=[a-z])([^*\n]{1,300}(?<=[a-z.)]))\*(?![\w*])")
-_IN_WORDS = re.compile(r"\b(?:(single|one|double|two|triple|three) )?(asterisk|star|dagger)s?\b")
+_IN_WORDS = re.compile(
+    r"\b(?:(single|one|double|two|triple|three) )?(asterisk|star|dagger)s?\b(?! ?\([*†‡])"
+)
 
 
 def legend_told(said: str) -> dict[str, PrintedNumber]:

@@ -405,7 +405,7 @@ def _not_read(text: str) -> Iterator[str]:
     if found:
         named = "; ".join(f"line {at}, {words}" for at, words in found[:NAMED])
         more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-        yield f"Not read, for degrees of freedom are missing: {named}{more}."
+        yield f"Not read (no degrees of freedom, or p takes every value): {named}{more}."
 
 
 def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:

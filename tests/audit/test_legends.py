@@ -21,6 +21,8 @@ AGAINST_BASE = [
     "* significant at the 5% level against Base.",
     "* marks a gain of more than 0.2 points that is significant vs. Base (p < .05).",
     "Asterisks mark p < 0.05 against Base.",
+    "An asterisk (*) marks p < 0.05 w.r.t. Base.",
+    "Results marked * significantly outperform Base (p < 0.05).",
     "Significant improvements over Base (p < 0.05) are marked with *.",
     "*significantly different from Base (alpha = 0.05)",
 ]
@@ -73,7 +75,12 @@ def test_what_marks_mean(said, meant):
 
 @pytest.mark.parametrize(
     "cell",
-    ["28.4 &plusmn; 0.3<sup>*</sup>", "28.4<sup>*</sup> &plusmn; 0.3", "28.4* <sub>±0.3</sub>"],
+    [
+        "28.4 &plusmn; 0.3<sup>*</sup>",
+        "28.4<sup>*</sup> &plusmn; 0.3",
+        "28.4* <sub>±0.3</sub>",
+        "28.4 <sub>(±0.3)</sub>(*)",
+    ],
 )
 def test_a_star_and_a_spread_in_html(tmp_path, cell):
     """Raised or not, before the spread or behind it."""
