@@ -6,6 +6,7 @@ What stars and daggers mean, and of what comparison they are, is in the notes.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -85,7 +86,7 @@ def bare(text: str) -> tuple[str, bool, str]:
     text = re.sub(r"<sup>([*†‡§]{1,4})</sup>", r"\1", text)
     text = re.sub(r" ?<(su[bp])> ?\(?((?:±|\+/-) ?[0-9.]+%?)\)? ?</\1>", r" \2", text)
     text = re.sub(r"(?<=[0-9)%]) ?\(([*†‡§]{1,4})\)$", r"\1", text)
-    text = re.sub(r"(?<=[0-9*])<sub>([0-9.]+)</sub>", r"_\1", text)
+    text = re.sub(r"(?<=[0-9*]) ?<sub>([0-9.]+)</sub>", r"_\1", text)
     if not text[:1].isdigit():  # the name of a row: 10<sup>3</sup> is not 103
         text = re.sub(r"</?su[bp]>", "", text)
     text = text.replace(r"\*", "*")
@@ -236,14 +237,14 @@ def legend_told(said: str) -> dict[str, PrintedNumber]:
     said = _IN_WORDS.sub(_as_symbol, _IN_ITALICS.sub(r"\1", said.replace("\\*", "*")))
     marks = list(_STARS.finditer(said))
     levels = list(_LEVEL.finditer(said))
-    listed = [
+    listed = {
         at
         for at, each in enumerate(marks[1:], 1)
         if re.fullmatch(_LISTED, said[marks[at - 1].end() : each.start()])
-    ]
-    alone = [m for at, m in enumerate(marks) if not {at, at + 1} & {*listed}]
+    }
+    alone = [mark for at, mark in enumerate(marks) if not {at, at + 1} & listed]
     found = dict(_told_after(said, alone, levels))
-    for first in (at - 1 for at in listed if at - 1 not in listed):
+    for first in sorted(at - 1 for at in listed if at - 1 not in listed):
         last = next(at for at in range(first + 1, len(marks) + 1) if at not in listed)
         names = [each[1] for each in marks[first:last]]
         ps = _LIST_OF_LEVELS.match(said, marks[last - 1].end())
@@ -270,8 +271,8 @@ def _told_after(
     before = [
         (mark, level)
         for level in levels
-        for mark in marks
-        if mark.start() >= level.end() and _BACKWARD.fullmatch(said, level.end(), mark.start())
+        if (mark := _next(marks, level.end()))
+        and _BACKWARD.fullmatch(said, level.end(), mark.start())
     ]
     first = min((mark.start() for mark in marks), default=0)
     if before and before[0][1].start() < first:
@@ -283,13 +284,19 @@ def _told_after(
             (mark, level, said[mark.end() : level.start()])
             for mark in marks
             if said[mark.start() - 1 : mark.start()] not in (*"0123456789)",)
-            and (level := next((e for e in levels if e.start() >= mark.end()), None))
+            and (level := _next(levels, mark.end()))
             and _FORWARD.fullmatch(said, mark.end(), level.start())
         ]
     for mark, level, words in both:
         sure = level["p"] or re.search(r"signific|differ|better|worse|improve", words + level[0])
         if sure and not _NOT.search(words):
             yield mark[1], _below(_share(level))
+
+
+def _next(found: Sequence[re.Match[str]], at: int) -> re.Match[str] | None:
+    """The first match that begins there or later."""
+    place = bisect_left(found, at, key=lambda each: each.start())
+    return found[place] if place < len(found) else None
 
 
 def _share(level: re.Match[str]) -> str:
