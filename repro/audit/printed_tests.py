@@ -138,7 +138,7 @@ def turned(table: Pasted) -> Pasted | None:
     if {"t", "p"} <= roles <= {"t", "p"} and len(heads) < 4:
         mistake, advice = "t has no degrees of freedom", "add a row df"
         raise fatal(Place(table.file, table.rows[0][0].line, 1), mistake, "df,28", advice)
-    sure = "p" in roles and {"df", "df1", "n", "z"} & roles
+    sure = "p" in roles and {"df", "df1", "z"} & roles  # P, R and N are of a tagger
     if not sure or any("±" in cell.text for row in table.rows for cell in row):
         return None
     return replace(table, rows=tuple(zip(*table.rows, strict=True)))

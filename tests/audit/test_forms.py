@@ -206,3 +206,9 @@ def test_thousands_of_methods_are_refused_at_once(tmp_path):
             audited(tmp_path, text, n=5, plus_minus="sd", baseline=baseline)
         assert hint in str(caught.value)
     assert time.monotonic() - began < 30
+
+
+def test_rows_of_precision_and_recall_are_no_correlation(tmp_path):
+    text = "| | A | B |\n|---|---|---|\n| N | 100 | 100 |\n| P | .91 | .92 |\n| R | .90 | .91 |\n"
+    rows, _ = audited(tmp_path, text, "a.md", methods="columns")
+    assert {row.answer for row in rows.values()} == {"cannot say"}
