@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import TypeAlias
 
 from repro.audit.as_printed import AsPrinted
@@ -76,15 +77,14 @@ def audit_as_printed(
     all pairs of a table whose best is chosen by the data, whichever are shown. ``judge`` audits
     comparisons of which nothing is open.
     """
-    pairs = list(pairs_of(printed, source, decided))
+    pairs = list(islice(pairs_of(printed, source, decided), MAX_PAIRS + 1))
     if not pairs:
         mistake, advice = "nothing to compare", "paste the rows of two methods, or more"
         raise fatal(Place(source), mistake, "two methods with results", advice)
     if len(pairs) > MAX_PAIRS:
         expected = f"at most {MAX_PAIRS:,} pairs"
-        raise fatal(
-            Place(source), f"{len(pairs):,} pairs of methods", expected, "name one: --baseline NAME"
-        )
+        advice = "leave methods out" if decided.baseline else "name one: --baseline NAME"
+        raise fatal(Place(source), f"more than {MAX_PAIRS:,} pairs of methods", expected, advice)
     scenarios = _scenarios(pairs)
     found = {each: _compute(pairs, each, rounding) for each in scenarios}
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
@@ -92,7 +92,7 @@ def audit_as_printed(
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
     by_pair = [{each: of[at] for each, of in found.items() if at in of} for at in range(len(pairs))]
     rows = [
-        (_answered(row, pair, each), pair)
+        (_answered(row, pair, each, rounding), pair)
         for row, pair, each in zip(plain, pairs, by_pair, strict=True)
         if pair.shown
     ]
@@ -101,8 +101,9 @@ def audit_as_printed(
     said = [*_taken(printed, decided, pairs, family)]
     if len(scenarios) == 1 and decided.baseline is None:
         said += _best(printed, source, decided, scenarios[0], rounding)
-    lead = (*printed.guessed, *_on_the_way(printed, decided, pairs), *without)
-    return Audit("", source, kept, tuple(said), lead)
+    lead = [*printed.guessed, *_not_checked(printed, pairs)]
+    lead += [*_on_the_way(printed, decided, pairs), *without]
+    return Audit("", source, kept, tuple(said), tuple(lead))
 
 
 FEW = 3
@@ -191,7 +192,9 @@ def _compute(
     }
 
 
-def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]) -> Audited:
+def _answered(
+    row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found], rounding: Rounding
+) -> Audited:
     printed = None if pair.p is None else pair.p.text
     if not found:
         answer, reason = _cannot(pair)
@@ -202,8 +205,10 @@ def _answered(row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found]
             answer, reason = "does not", f"{reason}, and the table says two-sided"
         if answer == "holds" and _is_open(pair.p, only.span):
             answer, reason = "cannot say", f"rounding allows {p_from(only.span)}"
+    elif pair.p is not None:
+        answer, reason = _answer_to_p(pair, pair.p, found, rounding)
     else:
-        answer, reason = _answer(pair, found)
+        answer, reason = _answer(found)
     tried = {
         f"p_{of.reading}{f'_n_{n}' if n else ''}": each.p
         for (of, n), each in found.items()
@@ -232,9 +237,7 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
     return "cannot say", "both spreads are printed as 0, so no test can be made"
 
 
-def _answer(pair: ComparedPair, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
-    if pair.p is not None:
-        return _answer_to_p(pair.p, found)
+def _answer(found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
     after = {decision(each.after, ALPHA) for each in found.values()}
     if len(found) == 1:
         (only,) = found.values()
@@ -246,7 +249,10 @@ def _answer(pair: ComparedPair, found: Mapping[Scenario, _Found]) -> tuple[Answe
         p = [each.p_after for each in found.values()]
         holm = " after Holm" * any(each.family > 1 for each in found.values())
         said = f"significant at 5 %{holm}: {YES[next(iter(after))]} ({p_is(*p)})"
-        return _word(after), f"{said}, by every reading of what is printed"
+        most = f", with up to {max(SIZES):,} runs each" * (
+            after == {False} and any(n for _, n in found)
+        )
+        return _word(after), f"{said}, by every reading of what is printed{most}"
     return _word(after), f"significant at 5 % {_by_readings(found)}".replace(" :", ":")
 
 
@@ -291,7 +297,9 @@ def _by_sizes(these: Mapping[int | None, _Found]) -> str:
     return f"yes up to {max(yes)} runs each"
 
 
-def _answer_to_p(p: PrintedNumber, found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
+def _answer_to_p(
+    pair: ComparedPair, p: PrintedNumber, found: Mapping[Scenario, _Found], rounding: Rounding
+) -> tuple[Answer, str]:
     """Whether the numbers give the printed p, by the readings that are open."""
     text = p_text(p)
     fits = {each.fits for each in found.values()}
@@ -302,10 +310,41 @@ def _answer_to_p(p: PrintedNumber, found: Mapping[Scenario, _Found]) -> tuple[An
         for (reading, n), each in found.items()
         if each.fits
     ]
+    near = "from about" if p.relation == "<" else "near"
+    between = () if ways else _between_sizes(pair, p, found, rounding)
+    ways += [f"{reading.name}, n {near} {n:,}" for reading, n in between]
     if not ways:
         return "cannot say", f"no t-test of independent runs gives {text}; another test might"
     listed = "; ".join(ways[:4]) + ("; ..." if len(ways) > 4 else "")
-    return "cannot say", f"{text} follows if ± is: {listed}. Decide it by --plus-minus and --n"
+    asked = "--plus-minus and --n" if len({of for of, _ in found}) > 1 else "--n"
+    return "cannot say", f"{text} follows if ± is: {listed}. Decide it by {asked}"
+
+
+MOST_RUNS = 10**7
+
+
+def _between_sizes(
+    pair: ComparedPair, p: PrintedNumber, found: Mapping[Scenario, _Found], rounding: Rounding
+) -> Iterator[tuple[Meaning, int]]:
+    """The readings by which a t-test gives p with a number of runs between those tried, or more."""
+
+    def tried(meaning: Meaning, n: int) -> tuple[float, bool]:
+        (row,) = rows_of([pair.comparison(meaning, n, rounding)], ())
+        return row.nominal(WELCH) or 0.0, any(match.tails == 2 for match in row.matches)
+
+    for meaning in dict.fromkeys(of for of, _ in found):
+        known = {n: each.p for (of, n), each in found.items() if of == meaning and n}
+        known |= {MOST_RUNS: tried(meaning, MOST_RUNS)[0]} if known else {}
+        for few, many in pairwise(known):
+            begins = known[few] > p.value
+            if begins != (known[many] > p.value):
+                low, high = few, many
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    as_few = (tried(meaning, middle)[0] > p.value) == begins
+                    low, high = (middle, high) if as_few else (low, middle)
+                if tried(meaning, high)[1] or tried(meaning, low)[1]:
+                    yield meaning, high
 
 
 def _taken(
@@ -324,24 +363,22 @@ def _taken(
         yield f"± is read as {meaning.name}, as the table says."
     if printed.n and not decided.n:
         yield f"n = {printed.n}, as the text of the table says."
-    yield from _taken_of_p(printed, decided, pairs)
+    if printed.compared_with and not decided.baseline and any(pair.p for pair in pairs):
+        yield f"The printed p, or stars, are against {printed.compared_with}, as the table says."
     if printed.across and len(of_one_metric(printed.columns)) > 1:
         yield "Columns of different metrics are not compared with each other."
     if printed.unread:
         yield f"Left unread: {', '.join(printed.unread[:NAMED]).rstrip('.')}."
 
 
-def _taken_of_p(
-    printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair]
-) -> Iterator[str]:
-    """What the printed p and stars are taken to be of."""
-    stars = any(value.stars for row in printed.methods for value in row.values.values())
+def _not_checked(printed: AsPrinted, pairs: Sequence[ComparedPair]) -> Iterator[str]:
+    """Which stars and p are not read, for what they claim is more than the answers tell."""
+    stars = {value.stars for row in printed.methods for value in row.values.values()}
+    stars = {each for each in stars if "*" in each or each in printed.legend}
     if stars and not printed.legend:
-        yield "Stars have no legend here, so what they claim is not checked."
+        yield "What stars say is not checked: no legend such as * p < .05 against Base is read."
     elif stars and not any(pair.p for pair in pairs):
         yield "Nothing says which method stars compare with: name it by --baseline."
-    if printed.compared_with and not decided.baseline and any(pair.p for pair in pairs):
-        yield f"The printed p, or stars, are against {printed.compared_with}, as the table says."
     unclear = printed.across and len(printed.columns) > 2 and any(row.p for row in printed.methods)
     if unclear and not any(pair.p for pair in pairs):
         yield "Nothing says which two values the p of a row compares, so it is not checked."

@@ -11,9 +11,11 @@ from repro.audit.pasted import Cell, Pasted, gathered
 from repro.audit.printed_cells import (
     Groups,
     bare,
+    compared_with,
     has_spread,
     is_number,
     is_result,
+    legend_told,
     ways,
 )
 from repro.audit.printed_rows import Method, RowReader, is_group, place_of
@@ -25,11 +27,9 @@ from repro.audit.printed_words import (
     NamedTest,
     Reading,
     Side,
-    compared_with,
     data_column,
     is_of_no_method,
     layout,
-    legend_told,
     metrics_in,
     runs_told,
     spread_told,
@@ -60,6 +60,7 @@ _ROLES: Mapping[str, re.Pattern[str]] = {
 
 _SIGNED = re.compile(r"[0-9)%] ?(?:±|\+/-) ?[0-9.]")
 """A number with its spread, whatever else stands in the cell, which is a mistake to be told."""
+_WITH_SPREAD = re.compile(r"±|\+/-|\( ?[0-9.]+(?![0-9.]* ?[*†])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,9 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
         across=reader.across,
         sectioned=False,
         unread=tuple(dict.fromkeys(unread)),
-        guessed=tuple(filter(None, [guessed, reader.bracketed, differ, _marks(said)])),
+        guessed=tuple(
+            filter(None, [guessed, reader.bracketed, differ, _marks(said), _no_p(reader, rows)])
+        ),
         way_guessed=likely,
         compared_with=compared_with(
             columns if reader.across else [row.name for row in rows],
@@ -243,10 +246,18 @@ def _one_n(
     )
 
 
+def _no_p(reader: RowReader, rows: Sequence[Method]) -> str:
+    """A sentence on columns of p of which none is read."""
+    names = [reader.names[at] for at in reader.at("p")]
+    read = any(row.p for row in rows) or not set(names) & {*reader.unread}
+    return "" if read else f"What the column {names[0]} says is not checked."
+
+
 def _marks(said: str) -> str:
     """A sentence on a mark other than stars, where the text says that it means a p-value."""
     found = re.search(r"([†‡§])[^.;|†‡§]{0,60}(?:signific|\bp ?[<≤])", said)
-    return f"What {found[1]} says of significance is not checked." if found else ""
+    open_ = found is not None and found[1] not in legend_told(said)
+    return f"What {found[1]} says of significance is not checked." if found and open_ else ""
 
 
 def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:
@@ -385,7 +396,7 @@ def _role(name: str, cells: Sequence[Cell]) -> str:
     results = [cell for cell in cells if not cell.empty]
     numbers = [cell for cell in results if is_number(bare(cell.text)[0])]
     for role, pattern in _ROLES.items():
-        spread = any("±" in cell.text or "(" in cell.text for cell in numbers)
+        spread = any(_WITH_SPREAD.search(bare(cell.text)[0]) for cell in numbers)
         if pattern.fullmatch(lower) and not spread:
             return role
     with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)

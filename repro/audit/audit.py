@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from repro.audit.audit_file import (
     Tested,
     load_audit,
 )
+from repro.audit.best import in_tukey
 from repro.audit.comparison import (
     Audit,
     Audited,
@@ -52,8 +54,8 @@ from repro.audit.printed_tests import (
     in_cells,
     in_columns,
     in_summary,
-    in_tukey,
     refuse_coefficients,
+    turned,
 )
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
@@ -225,6 +227,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
+    text = _without_prefix(text)
     summary = in_summary(text, source) or in_tukey(text, source)
     if summary is not None:
         return audit_statistics(summary, source, text, rounding)
@@ -238,10 +241,22 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
         raise
 
 
+def _without_prefix(text: str) -> str:
+    """What R prints, without the `## ` that knitr puts before each of its lines."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    marked = sum(line.startswith("##") for line in lines)
+    if marked * 2 > len(lines) or all(line.startswith("#") for line in lines):
+        return re.sub(r"(?m)^[ \t]*##? ?", "", text)
+    return text
+
+
 def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
     """The audit of a table as it is printed."""
     pasted = in_anova(text, source) or read_pasted(text, source)
-    if (statements := in_columns(pasted) or in_matrix(pasted)) is not None:
+    statements = in_columns(pasted) or in_matrix(pasted)
+    if statements is None and (other := turned(pasted)) is not None:
+        statements = in_columns(other)
+    if statements is not None:
         return audit_statistics(statements, source, text, rounding)
     refuse_coefficients(pasted)
     printed = read_as_printed(

@@ -189,9 +189,12 @@ NOT_SIGNIFICANT = replace(PrintedNumber.read(">0.05"), text="n.s.")
 """What `n.s.` stands for."""
 
 
-_NO_P = re.compile(r"n\.? ?s\.?|not significant", re.IGNORECASE)
+_NO_P = re.compile(r"\(?n\.? ?s\.?\)?|not significant", re.IGNORECASE)
 
 
+_BEHIND_P = re.compile(
+    r"(?<=[0-9]) ?\( ?(?:[*†‡]*|n\.? ?s\.?|(?:not )?sig(?:nificant|\.)?) ?\)$", re.IGNORECASE
+)
 _RAISED = re.compile(r"(?<=10)([⁻⁰¹²³⁴-⁹]+)")
 _DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _POWER = re.compile(r"^([<>]?) ?(?=10\^-)")
@@ -203,6 +206,7 @@ def printed_p(text: str) -> PrintedNumber | None:
     ClaimError for anything but a probability.
     """
     text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$*]", "", text.strip()).strip()
+    text = _BEHIND_P.sub("", text)
     text = text.removeprefix("=").strip().replace("≤", "<").replace("≥", ">")
     text = _RAISED.sub(lambda found: "^" + found[0].translate(_DIGITS), text)
     text = _POWER.sub(r"\1 1×", text.replace("^\N{MINUS SIGN}", "^-")).strip()

@@ -27,20 +27,24 @@ _PLAIN = (
     (re.compile(r"(?<=[0-9*}]) ?\\(?:std(?:v|ev)?|sd|pms|err|se|ci)\s*\{([0-9.]+)\}"), r"±\1"),
     (re.compile(r"\\(?:cite[a-z]*|label|ref|vspace|color|cellcolor|rowcolor)\s*"
                 r"(?:\[[^\]]*\])?\{[^{}]*\}"), ""),
+    (re.compile(r"(?<=10)\^\{ ?([-\N{MINUS SIGN}]? ?[0-9]{1,3}) ?\}"), r"^\1"),
     (re.compile(r"(?<=[0-9.])(?<!10)\^(?:\{[\w,]{1,5}\}|\w)(?![\w.])"), ""),
     (re.compile(r"(?<=[0-9*])_(?:\{([0-9.]+)\}|([0-9.]+))"), r"_\1\2"),
     (re.compile(r"[_^]\{([^{}]*)\}"), r"\1"),
     (re.compile(r"(?<![\\\w])\{([^{}]*)\}|(?<=[0-9])\{([ (]*(?:±|\\pm)[^{}]*)\}"), r"\1\2"),
 )  # fmt: skip
 _SIGNS = (
-    (re.compile(r"\^\{?\\(?:d?dagger|S|P)(?![a-zA-Z])\}?"), ""),
+    (re.compile(r"\^\{?\\(?:S|P)(?![a-zA-Z])\}?"), ""),
+    (re.compile(r"\^\{ ?\\dagger ?\}|\^?\\dagger(?![a-zA-Z])"), "\N{DAGGER}"),
+    (re.compile(r"\^\{ ?\\ddagger ?\}|\^?\\ddagger(?![a-zA-Z])"), "\N{DOUBLE DAGGER}"),
     (re.compile(r"\\pm(?![a-zA-Z])"), "±"),
+    (re.compile(r"\\times(?![a-zA-Z])"), "\N{MULTIPLICATION SIGN}"),
     (re.compile(r"\\(?:uparrow)"), "\N{UPWARDS ARROW}"),
     (re.compile(r"\\(?:downarrow)"), "\N{DOWNWARDS ARROW}"),
     (re.compile(r"\\(?:ast|star)(?![a-zA-Z])"), "*"),
     (re.compile(r"\\(?:scriptstyle|textstyle|displaystyle|scriptsize|footnotesize|tiny|small"
                 r"|bf|bfseries|it|centering|phantom"
-                r"|quad|qquad|left|right|dagger|ddagger)(?![a-zA-Z])"), ""),
+                r"|quad|qquad|left|right)(?![a-zA-Z])"), ""),
     (re.compile(r"\\([%&_#$])"), r"\1"),
     (re.compile(r"(?<!\\)\$|\\[,;! ]"), ""),
     (re.compile(r"~"), " "),

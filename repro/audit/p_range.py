@@ -15,9 +15,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
 from repro.audit.audit_file import TestName
+from repro.evidence.published import PrintedNumber
 
 Floats: TypeAlias = NDArray[np.float64]
 Span: TypeAlias = tuple[float, float]
@@ -192,3 +193,29 @@ def enumerate_variants(
     shifts = (0, -1, 1) if other_n else (0,)
     for shift, ddof, each, (tails, way) in product(shifts, (1, 0), tests, sides):
         yield Variant(each, tails, ddof, shift, way)
+
+
+def ends_of(df: PrintedNumber, *, rounded: bool) -> tuple[float, ...]:
+    """What printed degrees of freedom may be: whole ones are exact, unless they are rounded."""
+    if df.text.isdecimal() and not rounded:
+        return (df.value,)
+    return (max(df.low, df.value / 2), df.high)
+
+
+def tail_of(kind: str, df: Sequence[float], value: float) -> float:
+    """P of a statistic above 0: two-sided of z, r and t, else the upper tail."""
+    match kind:
+        case "z":
+            return float(2 * ndtr(-value))
+        case "F":
+            return float(fdtrc(df[0], df[1], value))
+        case "q":
+            from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
+
+            return float(studentized_range.sf(value, *df))
+        case "χ²" | "H" | "Q":
+            return float(chdtrc(df[0], value))
+        case "r":
+            share = min(value, 1.0) ** 2
+            value = (share * df[0] / (1 - share)) ** 0.5 if share < 1 else float("inf")
+    return float(2 * stdtr(df[0], -value))

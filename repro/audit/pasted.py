@@ -202,6 +202,9 @@ def _separated(text: str, separator: str, file: str) -> tuple[Rows, list[str]]:
     notes = [line for line in lines if line.strip() and (separator not in line or _is_note(line))]
     kept = [line if separator in line and not _is_note(line) else "" for line in lines]
     first = next((number for number, line in enumerate(kept) if line), 0)
+    captions = list(_captions_below(kept, first)) if separator == "," else []
+    notes += [kept[at] for at in captions]
+    kept = ["" if at in captions else line for at, line in enumerate(kept)]
     names = {name.strip(' \t"') for name in kept[first].split(separator)}
     mistakes = Mistakes(file)
     body = "\n".join(kept[first:])
@@ -212,6 +215,23 @@ def _separated(text: str, separator: str, file: str) -> tuple[Rows, list[str]]:
     ]
     mistakes.stop()
     return rows, notes
+
+
+_RESULT = re.compile(r"[\"\s]*[(\[*<>=~]*[-+\N{MINUS SIGN}]?\.?[0-9](?!\w* [a-z]{3})")
+
+
+def _captions_below(lines: Sequence[str], head: int) -> Iterator[int]:
+    """The last lines that are a sentence with a comma in it: two words or more, and no result."""
+    for at in range(len(lines) - 1, head, -1):
+        if not lines[at].strip():
+            continue
+        words = re.findall(r"[^\W\d]{2,}", lines[at])
+        without_p = re.sub(r"\b[pP] ?[<=≤] ?0?\.[0-9]+", "", lines[at])
+        number = re.search(r"[0-9]\.[0-9]|[0-9] ?(?:±|\+/-)", without_p)
+        result = number or any(map(_RESULT.match, lines[at].split(",")[1:]))
+        if ", " not in lines[at] or len(words) < 2 or result:
+            return
+        yield at
 
 
 def _piped(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:

@@ -1,9 +1,13 @@
-"""What a cell of a printed table says: a mean, its spread, stars, and what else is in brackets."""
+"""What a cell of a printed table says: a mean, its spread, what else is in brackets, and stars.
+
+What stars and daggers mean, and of what comparison they are, is in the notes.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
@@ -27,6 +31,8 @@ _OF_SPREADS = (
 """What a value with its spread may be measured in."""
 
 _SIGN = r"[-+\N{MINUS SIGN}\N{UPWARDS ARROW}\N{DOWNWARDS ARROW}](?![-+/])"
+_ENDS = rf"(?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}|-| ) ?(?P<high>{_NUMBER})"
+INTERVAL = re.compile(rf"[\[(]? ?{_ENDS} ?%?[\])]?", re.IGNORECASE)
 VALUE = re.compile(
     rf"(?P<mean>{_NUMBER}) ?(?:%|(?:{_OF_SPREADS})(?= ?(?:±|\+/-)))?"
     rf"(?: ?(?:±|\+/-|\+-|(?P<below>_(?![0-9]{{3}}(?![0-9.]))))"
@@ -34,7 +40,7 @@ VALUE = re.compile(
     rf"(?: ?\((?P<after>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS}))\))?"
     rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
     rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
-    rf"| ?[\[(](?P<low>{_NUMBER}) ?(?:,|;|to|\N{{EN DASH}}|-) ?(?P<high>{_NUMBER})[\])])?",
+    rf"| ?[\[(]{_ENDS}[\])])?",
     re.IGNORECASE,
 )
 TWO = re.compile(rf"{_NUMBER} ?/ ?{_NUMBER}")
@@ -77,11 +83,15 @@ def bare(text: str) -> tuple[str, bool, str]:
         text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
     text = re.sub(r"^(\*|_)(.+)\1$", r"\2", text)
     text = re.sub(r"^\(([^()]*(?:±|\+/-)[^()]*)\)", r"\1", text)
-    text = re.sub(r"(?<=[0-9*])<sub>(?:±|\+/-)? ?([0-9.]+)</sub>", r"_\1", text)
+    text = re.sub(r"<sup>([*†‡§]{1,4})</sup>", r"\1", text)
+    text = re.sub(r" ?<(su[bp])> ?\(?((?:±|\+/-) ?[0-9.]+%?)\)? ?</\1>", r" \2", text)
+    text = re.sub(r"(?<=[0-9)%]) ?\(([*†‡§]{1,4})\)$", r"\1", text)
+    text = re.sub(r"(?<=[0-9*]) ?<sub>([0-9.]+)</sub>", r"_\1", text)
     if not text[:1].isdigit():  # the name of a row: 10<sup>3</sup> is not 103
         text = re.sub(r"</?su[bp]>", "", text)
-    text = _MARKS.sub("", text).replace(r"\*", "*")
-    stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
+    text = text.replace(r"\*", "*")
+    stars = "".join(re.findall(r"(?<=[0-9).%\] ])[*†‡§]+", text))
+    text = _MARKS.sub("", text)
     if not stars and (found := _AFTER.search(text)) is not None:
         return text[: found.start()].strip(), bold, NOT_SIGNIFICANT.text
     return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
@@ -173,3 +183,125 @@ def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
         return False
     middle = median(value.mean.value for value in values)
     return 50 < middle <= 100 or 0.5 < middle <= 1
+
+
+_AGAINST = (
+    r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
+    r"|(?:different|differs?) (?:from|to)|in comparison (?:to|with)|w\.?r\.?t\.?|outperform\w*)"
+)
+
+
+def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
+    """The one method that a text on p or stars says is the other side of the comparison."""
+    told = [note for note in notes if re.search(r"signific|\bp\b|\*", note, re.IGNORECASE)]
+    names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
+    against = re.compile(rf"{_AGAINST} (?:the |our )?({names})(?![\w-])", re.IGNORECASE)
+    found = {each.lower() for note in told for each in against.findall(note)} if names else set()
+    return next((name for name in methods if {name.lower()} == found), "")
+
+
+_LISTED = r"(?:[ ,/()]|\band\b|\bor\b)+"
+_SYMBOL = r"(?:\*{1,4}|[†‡§]{1,2})(?![*†‡§])"
+_STARS = re.compile(
+    rf"(?<![a-z*†‡§])({_SYMBOL})(?=\W|$|p\b|signif|statist|denot|indic|mark|mean|better|differ)"
+)
+_LEVEL = re.compile(
+    r"\bp(?:[- ]?values?)?(?: is| of)? ?"
+    r"(?:[<≤]=?|below|under|(?:less|smaller|lower) than) ?(?P<p>0?\.\d+)"
+    r"|(?:α|\balpha) ?[=<] ?(?P<alpha>0?\.\d+)|(?<![\w.])(?P<level>0?\.\d+)[- ]\w* ?level"
+    r"|(?<![\w.])(?P<percent>\d\d?(?:\.\d)?) ?% (?:(?:significance |confidence )?level"
+    r"|significance|confidence(?! (?:interval|limit|bound|band|region)))"
+)
+_WITHIN = r"(?:[^.;*†‡§]|\.(?![ \n]|$)|(?<=\bvs)\.|(?<=w\.r\.t)\.)"
+_FORWARD = re.compile(rf"{_WITHIN}{{0,120}}")
+_BACKWARD = re.compile(
+    r"\)?,?(?: (?:is|are))?(?:[^.;*†‡§]{0,60}?\b(?:mark|denot|indicat|show|flag|label)\w*"
+    r"(?: with| by| as| using)?(?: an?| the)?)? ?[:=]? ?\(?"
+)
+_LIST_OF_LEVELS = re.compile(
+    r"[^.;*†‡§]{0,40}?(?:\bp ?[<≤] ?|\bsignifican[^.;*†‡§]{0,30}?\b(?:at|of) (?:the )?)"
+    rf"((?:(?:0?\.\d+|\d\d? ?%)(?:{_LISTED}|p ?[<≤] ?)*)+)"
+)
+_NOT = re.compile(r"\b(?:no|not|non|neither|without)\b|insignific")
+_IN_ITALICS = re.compile(r"(?<![\w*])\*(?=[a-z])([^*\n]{1,300}(?<=[a-z.)]))\*(?![\w*])")
+_IN_WORDS = re.compile(
+    r"\b(?:(single|one|double|two|triple|three) )?(asterisk|star|dagger)s?\b(?! ?\([*†‡])"
+)
+
+
+def legend_told(said: str) -> dict[str, PrintedNumber]:
+    """What stars and daggers mean, where the notes say it, each apart or all together.
+
+    `* p < .05`, `* marks a significant gain (p < .05)`, or `p < .05 (*)` where a level is first.
+    """
+    said = _IN_WORDS.sub(_as_symbol, _IN_ITALICS.sub(r"\1", said.replace("\\*", "*")))
+    marks = list(_STARS.finditer(said))
+    levels = list(_LEVEL.finditer(said))
+    listed = {
+        at
+        for at, each in enumerate(marks[1:], 1)
+        if re.fullmatch(_LISTED, said[marks[at - 1].end() : each.start()])
+    }
+    alone = [mark for at, mark in enumerate(marks) if not {at, at + 1} & listed]
+    found = dict(_told_after(said, alone, levels))
+    for first in sorted(at - 1 for at in listed if at - 1 not in listed):
+        last = next(at for at in range(first + 1, len(marks) + 1) if at not in listed)
+        names = [each[1] for each in marks[first:last]]
+        ps = _LIST_OF_LEVELS.match(said, marks[last - 1].end())
+        numbers = re.findall(r"(0?\.\d+)|(\d+)", ps[1]) if ps else []
+        if len(numbers) == len(names):
+            shares = [p or f"{int(percent) / 100:g}" for p, percent in numbers]
+            found |= {name: _below(p) for name, p in zip(names, shares, strict=True)}
+    return found
+
+
+def _as_symbol(word: re.Match[str]) -> str:
+    times = {"double": 2, "two": 2, "triple": 3, "three": 3}.get(word[1] or "", 1)
+    return ("‡" if times == 2 else "†") if word[2] == "dagger" else "*" * times
+
+
+def _below(p: str) -> PrintedNumber:
+    return PrintedNumber.read(f"<{p}")
+
+
+def _told_after(
+    said: str, marks: Sequence[re.Match[str]], levels: Sequence[re.Match[str]]
+) -> Iterator[tuple[str, PrintedNumber]]:
+    """Each mark with the level that is said of it: behind it, or before where a level is first."""
+    before = [
+        (mark, level)
+        for level in levels
+        if (mark := _next(marks, level.end()))
+        and _BACKWARD.fullmatch(said, level.end(), mark.start())
+    ]
+    first = min((mark.start() for mark in marks), default=0)
+    if before and before[0][1].start() < first:
+        both = [
+            (mark, level, re.split(r"[.;] ", said[: level.start()])[-1]) for mark, level in before
+        ]
+    else:
+        both = [
+            (mark, level, said[mark.end() : level.start()])
+            for mark in marks
+            if said[mark.start() - 1 : mark.start()] not in (*"0123456789)",)
+            and (level := _next(levels, mark.end()))
+            and _FORWARD.fullmatch(said, mark.end(), level.start())
+        ]
+    for mark, level, words in both:
+        sure = level["p"] or re.search(r"signific|differ|better|worse|improve", words + level[0])
+        if sure and not _NOT.search(words):
+            yield mark[1], _below(_share(level))
+
+
+def _next(found: Sequence[re.Match[str]], at: int) -> re.Match[str] | None:
+    """The first match that begins there or later."""
+    place = bisect_left(found, at, key=lambda each: each.start())
+    return found[place] if place < len(found) else None
+
+
+def _share(level: re.Match[str]) -> str:
+    """The level as a share: 5 % and 95 % are both .05."""
+    if not level["percent"]:
+        return level["p"] or level["alpha"] or level["level"]
+    percent = float(level["percent"])
+    return f"{min(percent, 100 - percent) / 100:.6g}"

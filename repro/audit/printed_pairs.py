@@ -7,6 +7,8 @@ against every other, or all pairs where nothing says which way is better.
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -251,8 +253,8 @@ def of_one_metric(names: Sequence[str]) -> list[list[str]]:
 
 
 def _refuse_same_names(methods: Sequence[Method], source: str) -> None:
-    names = [row.name for row in methods]
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    counts = Counter(row.name for row in methods)
+    if twice := next((name for name, count in counts.items() if count > 1), None):
         mistake = f"two rows are called {twice[:50]!r}"
         raise fatal(Place(source), mistake, "a name per method", "rename or leave out one of them")
 
@@ -276,7 +278,7 @@ def _baseline(
             mistake = f"no method is called {decided.baseline[:50]!r}"
             raise fatal(Place(source), mistake, expected, "give --baseline one of these names")
         return found[0]
-    starred = bool(printed.legend) and any(value.stars for value in arms.values())
+    starred = any(_by_stars(value, printed.legend) for value in arms.values())
     if printed.compared_with in arms and (ps or starred):
         return printed.compared_with
     if printed.across or not ps:
@@ -290,4 +292,6 @@ def _baseline(
 
 
 def _by_stars(value: PrintedValue, legend: Mapping[str, PrintedNumber]) -> PrintedNumber | None:
-    return legend.get(value.stars) if value.stars else None
+    marks = [value.stars] if value.stars in legend else re.findall(r"\*+|†+|‡+|§+", value.stars)
+    known = [mark for mark in marks if mark in legend]  # others are footnotes
+    return legend[known[0]] if len(known) == 1 else None

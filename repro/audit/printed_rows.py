@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from repro.audit.comparison import printed_p
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import (
+    INTERVAL,
     TWO,
     VALUE,
     PrintedValue,
     bare,
     has_spread,
+    legend_told,
     number_of,
     spread_of,
 )
@@ -64,6 +66,7 @@ class RowReader:
         self.problems: list[Problem] = []
         self.unread: list[str] = []
         self.bracketed = ""
+        self.legend = legend_told(" ".join(table.notes).lower())
         self.roles[0] = "name"
         self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
@@ -170,13 +173,28 @@ class RowReader:
             meaning = told if of_all else meaning or told
             value = PrintedValue(mean, spread, stars, bold, meaning, percent)
             if after is not None and not row[after].empty:
-                spread = number_of(bare(self._points(row[after]))[0].lstrip("±+/- "))
-                told = spread_told(self.names[after].lower())
-                return replace(value, spread=spread, meaning=told or _MEANINGS[self.roles[after]])
+                return self._with_deviation(value, row[after], after)
         except ClaimError as error:
             self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
             return None
         return value
+
+    def _with_deviation(self, value: PrintedValue, cell: Cell, at: int) -> PrintedValue:
+        """The value with what the next column says: a deviation, or both ends of an interval.
+
+        An interval that is not around the mean is of another thing, as a difference or a ratio.
+        """
+        meaning = spread_told(self.names[at].lower()) or _MEANINGS[self.roles[at]]
+        text = bare(self._points(cell))[0]
+        if (ends := INTERVAL.fullmatch(text)) is None:
+            return replace(value, spread=number_of(text.lstrip("±+/- ")), meaning=meaning)
+        low, high = number_of(ends["low"]), number_of(ends["high"])
+        half, slack = (high.value - low.value) / 2, low.half + high.half + value.mean.half
+        if half <= 0 or abs(low.value + half - value.mean.value) > slack + half / 10:
+            self.unread.append(self.names[at])
+            return value
+        spread = PrintedNumber(f"{half:.6g}", half, max(low.half, high.half))
+        return replace(value, spread=spread, meaning=meaning)
 
     def _refuse_units(self, found: re.Match[str], cell: Cell, group: str) -> None:
         """ClaimError if units differ within a group, or nothing says what a spread below is."""
@@ -214,6 +232,11 @@ class RowReader:
         return int(text)
 
     def _p(self, cell: Cell) -> PrintedNumber | None:
+        if cell.text in self.legend:
+            return self.legend[cell.text]
+        if re.fullmatch(r"[*†‡§]+", cell.text):
+            self.unread.append(f"{cell.text!r}, which has no legend")
+            return None
         try:
             return None if cell.empty else printed_p(bare(cell.text)[0])
         except ClaimError as error:

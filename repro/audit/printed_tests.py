@@ -12,14 +12,15 @@ from typing import TypeAlias
 
 from repro.audit.comparison import printed_p
 from repro.audit.pasted import Cell, Pasted
-from repro.audit.printed_cells import is_result
-from repro.audit.printed_words import TWO_SIDED, legend_told
+from repro.audit.printed_cells import is_result, legend_told
+from repro.audit.printed_words import TWO_SIDED
 from repro.audit.statistics import (
     EXAMPLES,
     STATISTIC,
     Statement,
     checked,
     df_of,
+    is_of_variances,
     plain,
     possible,
     statement_at,
@@ -31,7 +32,7 @@ from repro.files import fatal, place_of_offset
 _ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _EQUAL = re.compile(r"levene|equal variances")
 _SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
-_DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
+DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(
         r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
@@ -106,7 +107,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     if levene:
         kinds = ["t"]
         at["p"] = next((p for p in ps if p > at["t"] and _is_two_sided(header[p])), ps[-1])
-    if kinds == ["t"] and "df" not in at and (said := _DF.search(" ".join(table.notes))):
+    if kinds == ["t"] and "df" not in at and (said := DF.search(" ".join(table.notes))):
         fixed = fixed or said[1] or said[2]
     if len(kinds) > 1 and "p" in at and {"df", "df1"} & at.keys():
         _refuse_several(table, kinds)
@@ -115,6 +116,8 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
         return None
     found: list[Statement] = []
     problems: list[Problem] = []
+    legend = legend_told(" ".join(table.notes).lower())
+    body = [[_as_legend(cell, legend) for cell in row] for row in body]
     named = _named(body, at[kinds[0]])
     of_errors = _error_df(named, at.get("df")) if kinds == ["F"] else [""] * len(body)
     for row, error in zip(named, of_errors, strict=True):
@@ -126,6 +129,24 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     if "p" in at and _is_two_sided(header[at["p"]]):
         found = [replace(each, tails=2) for each in found]
     return checked(found, problems, table.file) or None
+
+
+def turned(table: Pasted) -> Pasted | None:
+    """A table whose rows are t, df and p with these as columns; None for any other."""
+    heads = [plain(row[0].text).strip().lower() for row in table.rows]
+    roles = {role for head in heads for role, named in _HEADS.items() if named.fullmatch(head)}
+    if {"t", "p"} <= roles <= {"t", "p"} and len(heads) < 4:
+        mistake, advice = "t has no degrees of freedom", "add a row df"
+        raise fatal(Place(table.file, table.rows[0][0].line, 1), mistake, "df,28", advice)
+    sure = "p" in roles and {"df", "df1", "z"} & roles  # P, R and N are of a tagger
+    if not sure or any("±" in cell.text for row in table.rows for cell in row):
+        return None
+    return replace(table, rows=tuple(zip(*table.rows, strict=True)))
+
+
+def _as_legend(cell: Cell, legend: Mapping[str, PrintedNumber]) -> Cell:
+    """A cell of stars alone as what the legend says that they mean."""
+    return replace(cell, text=legend[cell.text].text) if cell.text in legend else cell
 
 
 def _refuse_several(table: Pasted, kinds: Sequence[str]) -> None:
@@ -229,7 +250,8 @@ def _of_row(
         value = possible(kind, PrintedNumber.read(number))
         p = printed_p(cells.get("p", ""))
         label = f"{len(found) + 1}: {name or f'line {row[0].line}'}"
-        found.append(Statement(label[:100], kind, df_of(kind, df), value, p))
+        ratio = kind == "F" and is_of_variances(name)
+        found.append(Statement(label[:100], kind, df_of(kind, df), value, p, ratio=ratio))
     except ClaimError as wrong:
         place = Place(file, row[at[kind]].line, row[at[kind]].column)
         advice = (
@@ -246,10 +268,10 @@ def _df_of_pairs(n: str) -> str:
     return str(int(n) - 2)
 
 
-_CELL = r"<? ?[-\N{MINUS SIGN}]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+CELL = r"<? ?[-\N{MINUS SIGN}]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _ANOVA_HEAD = re.compile(r"(?i)^[^|\t,]*\b\w*df\b[^|\t,]*\bF(?: value)?\s+Pr ?\(?> ?F\)?\s*$")
 _ANOVA_COLUMN = re.compile(
-    r"(?:Sum|Mean) (?:Squares?|Sq)\b|Sum of Squares|(?:Type I+|Anova) SS|F [Vv]alue"
+    r"(?:Num|Den) DF|(?:Sum|Mean) (?:Squares?|Sq)\b|Sum of Squares|(?:Type I+|Anova) SS|F [Vv]alue"
     r"|P[Rr] ?\(?> ?F\)?|\S+"
 )
 MAX_LINE = 300
@@ -268,16 +290,19 @@ def in_anova(text: str, file: str) -> Pasted | None:
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) < MAX_LINE and _ANOVA_HEAD.match(line):
             begun = False
-            columns = [each.lower() for each in _ANOVA_COLUMN.findall(line)]
-            columns = columns[columns[0] in ("source", "effect") :]
+            found = _ANOVA_COLUMN.findall(line)
+            columns = [re.sub("(?<=num|den) df", "df", each.lower()) for each in found]
+            columns = columns[columns[0] in ("source", "effect", "method") :]
         elif re.match(r"\s*(?:---|Signif)", line) or (not line.strip() and begun):
             columns = []
         elif columns and line.strip():
             begun = True
             if _NO_TEST.match(line.strip().lower()):
                 continue
-            rows.append(_anova_row(line, columns, number, file))
-            errors += rows[-1:] if _ERRORS.match(line.strip().lower()) else []
+            unnamed = len(line.split()) == len(columns) - 2 and not re.search("[A-Za-z]{2}", line)
+            named = f"Residuals {line}" if unnamed else line  # as R's test of Levene leaves it out
+            rows.append(_anova_row(named, columns, number, file))
+            errors += rows[-1:] if _ERRORS.match(named.strip().lower()) else []
     if not rows:
         return None
     if foreign := re.search(r"as an error term", text, re.IGNORECASE):
@@ -292,7 +317,7 @@ def in_anova(text: str, file: str) -> Pasted | None:
 def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tuple[Cell, ...]:
     """Name, df1, df2, df, F and p of a line; the last columns are empty in a row of errors."""
     for count in (len(columns), len(columns) - 2):
-        numbers = rf"({_CELL}(?:\s+{_CELL}){{{count - 1}}})"
+        numbers = rf"({CELL}(?:\s+{CELL}){{{count - 1}}})"
         row = re.fullmatch(rf"\s*(\S.*?)\s+{numbers}(?:\s+NaN)*\s*[*.]*\s*", line)
         if row is not None:
             break
@@ -300,7 +325,7 @@ def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tup
         mistake, advice = f"{line.strip()[:40]!r} is not a row of ANOVA", "leave other lines out"
         expected = f"a name and {len(columns)} numbers, or two fewer in a row Residuals"
         raise fatal(Place(file, number, 1), mistake, expected, advice)
-    said = dict(zip(columns, re.findall(_CELL, row[2]), strict=False))
+    said = dict(zip(columns, re.findall(CELL, row[2]), strict=False))
     roles = {"df1": "numdf", "df2": "dendf", "df": "df", "f": "f", "p": "p"}
     found = {
         role: next((said[name] for name in said if name.split()[0].startswith(start)), "")
@@ -308,92 +333,6 @@ def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tup
     }
     texts = (row[1], *(re.sub(r"\.0+$", "", each) for each in found.values()))
     return tuple(Cell(each, number, 1) for each in texts)
-
-
-_TUKEY = {
-    "diff": "diff",
-    "meandiff": "diff",
-    "lwr": "low",
-    "lower": "low",
-    "upr": "high",
-    "upper": "high",
-}
-
-
-def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
-    """The comparisons of all pairs that R's TukeyHSD or statsmodels prints; None for other texts.
-
-    Half of an interval is so many errors as the studentized range has at its level, which gives q.
-    """
-    if of_pairs := re.search(r"\(I-J\)|conf\.low.*p\.adj", text):
-        mistake = "comparisons of all pairs, in a form that is not read"
-        expected = "if they are Tukey's: columns comparison,diff,lwr,upr,p adj and a line df = 27"
-        place = place_of_offset(text, of_pairs.start(), file)
-        raise fatal(place, mistake, expected, "write b-a for each pair of groups, and each once")
-    found: list[Statement] = []
-    rows: list[tuple[str, dict[str, PrintedNumber], int]] = []
-    columns: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], 1):
-        words = re.findall(r"p[ ._-]?adj|[a-z]\w*", line.lower())
-        roles = [
-            _TUKEY.get(word) or ("p" if re.match("p[ ._-]?adj", word) else "") for word in words
-        ]
-        named = (
-            "lwr" in words and "p" not in words
-        ) or "tukey" in text.lower()  # other tests have such columns too
-        if named and {"diff", "low", "high", "p"} <= {*roles}:
-            columns = [role for role in roles if role]
-        elif columns and (row := _tukey_row(line)):
-            values = map(PrintedNumber.read, row[1])
-            rows.append((row[0], dict(zip(columns, values, strict=True)), number))
-        elif rows and not line.strip(" -="):
-            found += _of_tukey(rows, text, file, len(found))
-            rows, columns = [], []
-    return tuple(found) or None
-
-
-def _tukey_row(line: str) -> tuple[str, list[str]] | None:
-    line = re.sub(r"[|,;\t]", " ", line)
-    numbers = rf"({_CELL}(?:\s+{_CELL}){{3}})(?:\s+(?:True|False))?"
-    row = re.fullmatch(rf"\s*(\S.*?)\s+{numbers}\s*", line)
-    return None if row is None else (row[1], re.findall(_CELL, row[2]))
-
-
-def _of_tukey(
-    rows: Sequence[tuple[str, Mapping[str, PrintedNumber], int]], text: str, file: str, before: int
-) -> Iterator[Statement]:
-    """Each pair of a factor; SpecError where its groups, or df of the residuals, are not known."""
-    from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
-
-    place = Place(file, rows[0][2], 1)
-    groups = {name for pair, *_ in rows for name in re.split(r"-|\s+", pair)}
-    if len(groups) * (len(groups) - 1) != 2 * len(rows):
-        mistake, advice = "the number of groups is open", "paste all pairs, b-a for b and a"
-        raise fatal(place, mistake, "a row for each pair of groups", advice)
-    said = re.search(r"(?im)^\s*residuals?\s+([0-9]+)\b", text) or _DF.search(text)
-    if said is None:
-        mistake = "nothing says the degrees of freedom of the residuals"
-        advice = "add that line, with the df that summary(aov) prints for Residuals"
-        raise fatal(place, mistake, "a line df = 27 below the table", advice)
-    df = next(filter(None, said.groups()))
-    level = re.search(r"([0-9.]+)% (?:family|conf)|FWER=([0-9.]+)", text)
-    alpha = 0.05 if level is None else float(level[2] or 1 - float(level[1]) / 100)
-    critical = float(studentized_range.ppf(1 - alpha, len(groups), int(df)))
-    for at, (pair, of, line) in enumerate(rows, before + 1):
-        half = (of["high"].value - of["low"].value) / 2
-        slack = (of["high"].half + of["low"].half) / 2
-        if half <= slack:
-            raise fatal(
-                Place(file, line, 1), "an interval without length", "0.17 to 1.56", "correct it"
-            )
-        ends = [
-            critical * max(abs(of["diff"].value) - of["diff"].half, 0) / (half + slack),
-            critical * (abs(of["diff"].value) + of["diff"].half) / (half - slack),
-        ]
-        middle = sum(ends) / 2
-        q = PrintedNumber(f"{middle:.4g}", middle, (ends[1] - ends[0]) / 2)
-        degrees = (PrintedNumber.read(str(len(groups))), PrintedNumber.read(df))
-        yield Statement(f"{at}: {pair[:60]}", "q", degrees, q, printed_p(of["p"].text))
 
 
 _NUMBER = r"[-\N{MINUS SIGN}]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
@@ -483,14 +422,30 @@ def _of_model(text: str, before: int) -> Iterator[Statement]:
     yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
 
 
+_BY_RANKS = re.compile(r"[wuvτρ]|tau|rho|(?:spearman|kendall|wilcoxon|mann-whitney)\b.*")
+
+
 def refuse_coefficients(table: Pasted) -> None:
-    """SpecError for a table of coefficients, each of which is tested against zero, without t."""
+    """SpecError for a table of coefficients, each of which is tested against zero, without t.
+
+    And for one of W, U or the like, whose p takes the values of every run.
+    """
     intercept = re.compile(r"\(?(?:intercept|constant|_?cons)\)?", re.IGNORECASE)
     head, *body = table.rows
     heads = {plain(cell.text).strip().lower() for cell in head}
+    said = " ".join(plain(cell.text).lower() for cell in head)
+    ps = [at for at, cell in enumerate(head) if _HEADS["p"].fullmatch(plain(cell.text).lower())]
+    by_ranks = [cell for cell in head if _BY_RANKS.fullmatch(plain(cell.text).strip().lower())]
+    if ps and len(by_ranks) == 1 and not any("±" in c.text for row in body for c in row):
+        mistake = f"the p of {by_ranks[0].text} takes the values of every run"
+        advice = "write the z of the test, if it is printed, in a column z"
+        place = Place(table.file, by_ranks[0].line, by_ranks[0].column)
+        raise fatal(place, mistake, "a column t, F, r, z, χ², H or Q", advice)
+    with_se = re.search(r"\b(?:estimate|coef\w*)\b.*\b(?:se|std\.? err\w*|standard error)", said)
+    of_all = bool(ps) and not any(row[ps[0]].empty for row in body)
     by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
     row = next((row for row in body if intercept.fullmatch(plain(row[0].text).strip())), None)
-    row = head if by_head else row
+    row = head if by_head or (with_se and of_all) else row
     if row is not None:
         mistake = "a table of coefficients, which are not compared with each other"
         expected = "for each its statistic: a column t or z, df for t, and p"

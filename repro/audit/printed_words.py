@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from repro.audit.audit_file import TestName
-from repro.evidence.published import PrintedNumber
 
 Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z", "other"]
 """What ± is said to be; an interval is one of t, or of standard errors (z), or either.
@@ -140,19 +139,10 @@ _TESTS: Mapping[TestName, re.Pattern[str]] = {
     "welch": re.compile(r"\bwelch|\bunequal variances?"),
     "student": re.compile(r"\bstudent['’]?s?['’]? t(?:-|\b)(?!-?dist)|\bequal variances"),
     "paired": re.compile(r"\bpaired (?:student'?s? )?t-?tests?"),
-    "wilcoxon": re.compile(r"\bsigned[- ]rank"),
+    "wilcoxon": re.compile(r"\bsigned[- ]rank|\bwilcoxon\b(?!['’ ]*s? (?:rank|mann|sum))"),
     "mann_whitney": re.compile(r"\bmann[- ]?whitney|\brank[- ]sum|\bu[- ]test"),
     "permutation": re.compile(r"\b(?:permutation|randomi[sz]ation) (?:tests?|p\b)"),
 }
-_AGAINST = (
-    r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
-    r"|(?:different|differs?) from)"
-)
-_LEGEND = re.compile(r"(\*{1,4}) ?:?=? ?(?:denotes |indicates |means )?p ?([<≤]|<=) ?(0?\.\d+)")
-_LEGEND_OF_ALL = re.compile(
-    r"(\*{1,4}(?:(?:, ?| |/|,? and )\*{1,4})+)[^.;*]{0,40}?\bp ?[<≤] ?"
-    r"(0?\.\d+(?:(?:, ?| |/|,? and )(?:p ?[<≤] ?)?0?\.\d+)+)"
-)
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
     r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
@@ -452,25 +442,6 @@ def runs_in_name(name: str, *, of_method: bool) -> int | None:
     if not of_method and (_HAS.search(name) or not metrics_in(name)):
         said = re.sub(r"\bn ?= ?", "", said)
     return runs_told(said)
-
-
-def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
-    """The one method that a text on p or stars says is the other side of the comparison."""
-    told = [note for note in notes if re.search(r"signific|\bp\b|\*", note, re.IGNORECASE)]
-    names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
-    against = re.compile(rf"{_AGAINST} (?:the |our )?({names})(?![\w-])", re.IGNORECASE)
-    found = {each.lower() for note in told for each in against.findall(note)} if names else set()
-    return next((name for name in methods if {name.lower()} == found), "")
-
-
-def legend_told(said: str) -> dict[str, PrintedNumber]:
-    """What stars mean, where the notes say it, each apart or all together."""
-    found = {stars: PrintedNumber.read(f"<{p}") for stars, _, p in _LEGEND.findall(said)}
-    for listed, ps in _LEGEND_OF_ALL.findall(said):
-        both = re.findall(r"\*+", listed), re.findall(r"0?\.\d+", ps)
-        if len(both[0]) == len(both[1]):
-            found |= {stars: PrintedNumber.read(f"<{p}") for stars, p in zip(*both, strict=True)}
-    return found
 
 
 TURNED = re.compile(

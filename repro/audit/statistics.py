@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from scipy.special import chdtrc, fdtrc, ndtr, stdtr
-
 from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
-from repro.audit.findings import YES, number, p_from, p_text
+from repro.audit.findings import NAMED, YES, number, p_from, p_text
 from repro.audit.grading import decision
-from repro.audit.p_range import Span
+from repro.audit.p_range import Span, ends_of, tail_of
 from repro.audit.pasted import gathered
 from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
 from repro.errors import ClaimError, Place, Problem, SpecError
@@ -64,7 +62,7 @@ class Statement:
     """A printed statistic: t, F, r, z, χ², H, Q or q, its degrees of freedom, and its printed p.
 
     ``df`` is empty for z; F has both, and q the number of groups first. ``tails`` are those that
-    its sentence names.
+    its sentence names. ``ratio`` is whether F is that of two variances, of which both ends count.
     """
 
     id: str
@@ -73,6 +71,7 @@ class Statement:
     value: PrintedNumber
     p: PrintedNumber | None
     tails: Literal[1, 2] | None = None
+    ratio: bool = False
 
     @property
     def text(self) -> str:
@@ -84,7 +83,7 @@ class Statement:
     @property
     def directed(self) -> bool:
         """Whether a one-sided test is possible: of one degree of freedom, or of a sign."""
-        return self.kind in "trz" or (self.kind != "q" and self.df[0].value == 1)
+        return self.ratio or self.kind in "trz" or (self.kind != "q" and self.df[0].value == 1)
 
 
 def has_statistics(text: str) -> bool:
@@ -95,7 +94,7 @@ def has_statistics(text: str) -> bool:
 _WITHOUT_DF = re.compile(
     rf"(?<![\w/.-])(?P<name>{_NAMES}|[HQUWVD]|tau|rho|τ|ρ)(?P<df> ?\([^()]*\))?"
     rf"(?:[- ](?:value|stat(?:istic)?))? ?[=<>] ?(?:{_N}|(?P<comma>-?[0-9]*,[0-9]+))"
-    r"[^\n]{0,40}\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?[.,]"
+    r"[^\n]{0,40}?\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?[.,]"
 )
 EXAMPLES = {
     "F": "F(2, 57) = 4.10, p = .022",
@@ -109,9 +108,9 @@ EXAMPLE = "t(28) = 2.20, p = .036"
 
 def refuse_without_df(text: str, file: str) -> None:
     """SpecError for lines of text, no table, that print a statistic without degrees of freedom."""
-    lines = [(at, line) for at, line in enumerate(plain(text).split("\n"), 1) if line.strip()]
-    read = [(at, found) for at, line in lines if (found := _WITHOUT_DF.search(line))]
-    if not read or len(read) * 2 < len(lines) or "±" in text:
+    lines = [line for line in text.split("\n") if line.strip()]
+    read = list(_without_df(text))
+    if not read or len({at for at, _ in read}) * 2 < len(lines) or "±" in text:
         return
     at, found = read[0]
     name = _kind(found["name"])
@@ -125,6 +124,17 @@ def refuse_without_df(text: str, file: str) -> None:
         expected = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
         advice = "write the z of the test, if it is printed, as in z = 2.10, p = .036"
     raise fatal(Place(file, at, found.start() + 1), mistake, expected, advice)
+
+
+def _without_df(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Each statistic that is not read, with its line; r behind another is an effect size."""
+    for at, line in enumerate(plain(text).split("\n"), 1):
+        for found in _WITHOUT_DF.finditer(line):
+            name = _kind(found["name"])
+            known = name in "tFrHQ" or name == "χ²"
+            of_effect = name == "r" and STATISTIC.search(line[: found.start()])
+            if name != "z" and not (known and found["df"]) and not of_effect:
+                yield at, found
 
 
 def _kind(symbol: str) -> str:
@@ -147,8 +157,20 @@ _DF_BEHIND = [
         ("(?P<kind>F)", f"{_ONE_DF}(?:, ?| and |; ?){_ONE_DF}"),
     )
 ]
-_OF_R = re.compile(rf"\bF = ({_N}), num df = ([0-9.]+), denom df = ([0-9.]+), p-value")
+_OF_R = re.compile(
+    r"(?P<above>two variances[^\n]*\n(?:[^\n]*\n){0,4}?\W*)?"
+    rf"\bF = (?P<f>{_N}), num df = (?P<a>[0-9.]+), denom df = (?P<b>[0-9.]+), p-value"
+    r"(?P<p>[^\n]*)"
+    r"(?P<below>\n\W*alternative hypothesis: true ratio of variances is (?P<side>\w+))?"
+)
 """How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
+_OF_VARIANCES = re.compile(r"folded|ratio of (?:two )?variances|two variances")
+_R_WITH_N = re.compile(
+    rf"(?m)(?P<before>(?:^|[.;] )[^\n=<>;]{{0,80}}?)(?<![\w/.-])r ?= ?(?P<r>{_N})"
+    rf"(?P<p>,? ?\(?p ?[=<>≤] ?{_N})?,? ?\(?[nN] ?= ?"
+    r"(?P<n>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)\)?(?!\w|\.[0-9]| per)"
+)
+_NO_PEARSON = re.compile(r"(?i)spearman|kendall|rank|rho|partial|effect")
 
 
 def plain(text: str) -> str:
@@ -162,10 +184,30 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<!\w)([tF])([₀-₉]+)", lambda t: f"{t[1]}({t[2].translate(_LOWERED)})", text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
     text = re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
-    text = _OF_R.sub(r"F(\2, \3) = \1, p", text)
+    text = re.sub(rf"(?<![\w/.-])t([0-9]{{2,4}})(?= ?[=<>] ?{_N}[,;]? ?\(?p\b)", r"t(\1)", text)
+    text = _R_WITH_N.sub(_with_pairs, _OF_R.sub(_of_r, text))
     for behind in _DF_BEHIND:
         text = behind.sub(_with_df, text)
     return text
+
+
+def _of_r(found: re.Match[str]) -> str:
+    """`F(2, 57) = 4.1, p = 0.022`, with the sides of a test of two variances."""
+    said = found.groupdict("")
+    sides = {"": "", "not": "two-sided "}.get(said["side"], "one-sided ")
+    of = f" {sides}ratio of variances" if said["above"] or said["below"] else ""
+    return (
+        f"{said['above']}F({said['a']}, {said['b']}) = {said['f']}, p{said['p']}{of}{said['below']}"
+    )
+
+
+def _with_pairs(found: re.Match[str]) -> str:
+    """`r(48) = .31, p = .028` for `r = .31, n = 50, p = .028` of Pearson."""
+    said = found.groupdict("")
+    n = int(said["n"].replace(",", ""))
+    if n < 3 or _NO_PEARSON.search(said["before"]):
+        return found[0]
+    return f"{said['before']}r({n - 2}) = {said['r']}{said['p'].replace('(', '')}"
 
 
 def _with_df(found: re.Match[str]) -> str:
@@ -231,7 +273,14 @@ def statement_at(
     sign = "" if found["is"] == "=" else found["is"]
     value = PrintedNumber.read(sign + found["value"])
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
-    yield Statement(name, kind, df_of(kind, found["df"] or ""), possible(kind, value), p, tails)
+    df = df_of(kind, found["df"] or "")
+    ratio = kind == "F" and is_of_variances(said)
+    yield Statement(name, kind, df, possible(kind, value), p, tails, ratio)
+
+
+def is_of_variances(said: str) -> bool:
+    """Whether F is that of two variances by its words, so that its p is two-sided."""
+    return _OF_VARIANCES.search(said.lower()) is not None
 
 
 def _p_of_words(before: str, after: str) -> PrintedNumber | None:
@@ -294,33 +343,13 @@ def span_of(statement: Statement, *, rounded_df: bool = False) -> Span:
     if signed:
         ends = (abs(low), abs(high))
         low, high = (0.0 if low <= 0 <= high else min(ends)), max(ends)
-    every = list(product(*(_ends(each, rounded=rounded_df) for each in statement.df)))
-    tails = [_tail(statement.kind, df, value) for df in every for value in (high, max(low, 0.0))]
+    every = list(product(*(ends_of(each, rounded=rounded_df) for each in statement.df)))
+    tails = [tail_of(statement.kind, df, value) for df in every for value in (high, max(low, 0.0))]
+    if statement.ratio:
+        lower = [tail_of("F", df[::-1], 1 / max(v, 1e-300)) for df in every for v in (high, low)]
+        both = [2 * min(each) for each in zip(tails, lower, strict=True)]
+        return min(both), 1.0 if min(tails) < 0.5 < max(tails) else max(both)
     return min(tails), max(tails)
-
-
-def _ends(df: PrintedNumber, *, rounded: bool) -> tuple[float, ...]:
-    if df.text.isdecimal() and not rounded:
-        return (df.value,)
-    return (max(df.low, df.value / 2), df.high)
-
-
-def _tail(kind: str, df: Sequence[float], value: float) -> float:
-    match kind:
-        case "z":
-            return float(2 * ndtr(-value))
-        case "F":
-            return float(fdtrc(df[0], df[1], value))
-        case "q":
-            from scipy.stats import studentized_range  # noqa: PLC0415 - slow to import
-
-            return float(studentized_range.sf(value, *df))
-        case "χ²" | "H" | "Q":
-            return float(chdtrc(df[0], value))
-        case "r":
-            share = min(value, 1.0) ** 2
-            value = (share * df[0] / (1 - share)) ** 0.5 if share < 1 else float("inf")
-    return float(2 * stdtr(df[0], -value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +396,16 @@ def audit_statistics(
         by_ranks=any(each.kind in "HQ" for each in statements),
     )
     rows = tuple(_audited(each, rounding, said) for each in statements)
-    return Audit("", source, rows, tuple(said.sentences()))
+    return Audit("", source, rows, tuple(said.sentences()), tuple(_not_read(text)))
+
+
+def _not_read(text: str) -> Iterator[str]:
+    """A sentence on the statistics of a text whose p cannot be computed, each with its line."""
+    found = [(at, re.split(r",? ?\(?[pP]\b", each[0])[0]) for at, each in _without_df(text)]
+    if found:
+        named = "; ".join(f"line {at}, {words}" for at, words in found[:NAMED])
+        more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+        yield f"Not read (no degrees of freedom, or p takes every value): {named}{more}."
 
 
 def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:
@@ -386,7 +424,7 @@ def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
         grade=Grade.NOT_CHECKABLE,
         p_printed=None if p is None else p.text,
         p_interval=span,
-        assumed=f"{each.kind} {'two-sided' if each.kind in 'trz' else 'upper tail'}",
+        assumed=f"{each.kind} {'two-sided' if each.ratio or each.kind in 'trz' else 'upper tail'}",
         alpha=ALPHA,
         rounding=rounding,
         details={

@@ -196,7 +196,7 @@ def test_columns_and_cells(tmp_path, text, answers):
         ("χ²(1,998) = 4.1, p = .04\n", "χ²(2, N = 90) = 7.20"),  # 1,998 or N = 998
         ("t = 2.20, p = .036\n", "t(28) = 2.20"),
         ("F = 4.10 and p = .022\n", "F(2, 57) = 4.10"),
-        ("r = .31, n = 50, p = .03\n", "n - 2"),
+        ("Spearman r = .31, n = 50, p = .03\n", "n - 2"),
         ("H = 7.1, p = .029\n", "H(2) = 7.10"),
         ("U = 45, p = .03\n", "z = 2.10"),
         ("t = 2,20, df = 28, p = ,036\n", "2,20 is not a plain number"),
@@ -633,3 +633,110 @@ def test_a_p_by_tukey_is_no_wrong_p_of_t(tmp_path):
     text += "ctrl-trt1    0.371 0.279 27   1.331  0.3909\n"
     rows = audited(tmp_path, f"{text}\nP value adjustment: tukey method\n")
     assert [row.answer for row in rows] == ["cannot say"]
+
+
+VARIANCES = (
+    "\tF test to compare two variances\n\ndata:  a and b\n"
+    "F = {}, num df = 9, denom df = 9, p-value = {}\n"
+    "alternative hypothesis: true ratio of variances is {} 1\n"
+)
+
+
+@pytest.mark.parametrize("prefix", ["", "## ", "    ## "])
+@pytest.mark.parametrize(
+    ("f", "p", "side", "answer"),
+    [
+        ("0.21567", 0.03206, "not equal to", "holds"),
+        ("4.6367", 0.03206, "not equal to", "holds"),
+        ("4.6367", 0.01603, "not equal to", "does not"),
+        ("0.21567", 0.9840, "not equal to", "does not"),
+        ("4.6367", 0.01603, "greater than", "holds"),
+        ("0.21567", 0.01603, "less than", "holds"),
+    ],
+)
+def test_f_of_two_variances_has_two_ends(tmp_path, f, p, side, answer, prefix):
+    """var.test of R: twice the smaller tail, or one tail where its alternative says so."""
+    tails = stats.f.cdf(float(f), 9, 9), stats.f.sf(float(f), 9, 9)
+    assert 2 * min(tails) == pytest.approx(0.03206, abs=5e-6)
+    text = VARIANCES.format(f, p, side)
+    text = "".join(f"{prefix}{line}\n" for line in text.splitlines())
+    (row,) = audited(tmp_path, text)
+    assert row.answer == answer
+    assert row.p_interval == pytest.approx((2 * min(tails),) * 2, abs=5e-6)
+
+
+def test_f_of_variances_in_words_and_of_sas(tmp_path):
+    (row,) = audited(tmp_path, "The ratio of two variances: F(9, 9) = 0.216, p = .032.")
+    assert row.answer == "holds"
+    sas = "Method    Num DF  Den DF  F Value  Pr > F\nFolded F       9       9     4.64  {}\n"
+    assert [audited(tmp_path, sas.format(p))[0].answer for p in ("0.0320", "0.0160")] == [
+        "holds",
+        "cannot say",
+    ]
+    (row,) = audited(tmp_path, "F(9, 9) = 4.64, p = .016")
+    assert row.answer == "holds"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "r = -.31, n = 50, p = .03",
+        "r = .31 (N = 50, p = .03)",
+        "r = .31 (n = 50), p = .03",
+        "The correlation was r = .31, p = .03, n = 50.",
+    ],
+)
+def test_a_correlation_with_its_number_of_pairs(tmp_path, text):
+    """t of 48 degrees of freedom; behind another statistic r is the size of its effect."""
+    (row,) = audited(tmp_path, text)
+    assert (row.answer, row.p_interval[0] < correlation(0.31, 48) < row.p_interval[1]) == (
+        "holds",
+        True,
+    )
+    assert audited(tmp_path, text.replace("n = 50", "n = 30").replace("N = 50", "N = 30"))[
+        0
+    ].answer.startswith("does")
+    (row,) = audited(tmp_path, "t(28) = 2.20, p = .036, r = .38, n = 60")
+    assert row.details["statistic"] == "t"
+
+
+def test_what_is_not_read_is_named_by_line(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "t(28) = 2.20, p = .036\nt(18) = 2.1, p > .05; b = 0.3, t = 3.0, p = .003\n"
+        "Spearman's r = .31, n = 50, p = .03\nW = 41, p = .02\n"
+    )
+    (audit,) = audit_paths([path])
+    assert len(audit.rows) == 2
+    (lead,) = audit.lead
+    assert all(f"line {each}" in lead for each in ("2, t = 3.0", "3, r = .31", "4, W = 41"))
+
+
+def test_df_next_to_t(tmp_path):
+    rows = audited(tmp_path, "t28 = 2.20, p = .036\nt28 = 2.20, p = .36\nt(3) = 1.0")
+    assert [row.answer for row in rows] == ["holds", "does not", "does not"]
+
+
+@pytest.mark.parametrize("prefix", ["## ", "# ", "    ## "])
+def test_output_of_r_that_knitr_marks(tmp_path, prefix):
+    lines = [
+        "            Estimate Std. Error t value Pr(>|t|)    ",
+        "season        19.709      3.918   5.030 5.41e-07 ***",
+        "---",
+        "Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1",
+        "",
+        "Residual standard error: 152.5 on 1724 degrees of freedom",
+    ]
+    (row,) = audited(tmp_path, "".join(f"{prefix}{line}\n" for line in lines))
+    assert (row.answer, row.details["df"]) == ("holds", (1724,))
+    assert 2 * stats.t.sf(5.03, 1724) == pytest.approx(5.41e-7, rel=1e-2)
+
+
+def test_levene_of_r_names_no_residuals(tmp_path):
+    text = (
+        "Levene's Test for Homogeneity of Variance (center = median)\n"
+        "       Df F value    Pr(>F)    \ngroup   1  12.955 0.0003408 ***\n      723         \n"
+    )
+    (row,) = audited(tmp_path, text)
+    assert (row.answer, row.details["df"]) == ("holds", (1, 723))
+    assert stats.f.sf(12.955, 1, 723) == pytest.approx(0.0003408, rel=1e-3)

@@ -591,7 +591,9 @@ def test_a_second_column_of_p_is_named_as_unread(tmp_path):
 def test_a_mark_that_means_a_p_is_told(tmp_path):
     text = "| Method | Acc |\n|---|---|\n| A | 94.5 ± 0.3 |\n| B | 94.6 ± 0.3† |\n\n"
     text += "† denotes significance against the second best (p < 0.05, paired t-test); 5 runs"
-    _, said = audited(tmp_path, text, plus_minus="sd")
+    rows, _ = audited(tmp_path, text, plus_minus="sd")
+    assert (rows["B vs A, Acc"].p_printed, rows["B vs A, Acc"].answer) == ("<0.05", "cannot say")
+    _, said = audited(tmp_path, text.replace("p < 0.05, ", ""), plus_minus="sd")
     assert "What † says of significance is not checked." in said
 
 

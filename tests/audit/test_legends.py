@@ -1,0 +1,103 @@
+"""What stars and daggers are said to mean, and that their p is checked: Welch's p by scipy."""
+
+from __future__ import annotations
+
+import pytest
+
+from repro.audit.printed_cells import legend_told
+from tests.audit.printed import audited, welch
+
+TABLE = (
+    "| | CIFAR-10 | SVHN |\n|---|---|---|\n| Base | 93.40 (0.11) | 96.10 (0.05) |\n"
+    "| Ours | 93.71 (0.09)* | 96.12 (0.06) |\n"
+)
+CAPTION = "Mean and standard error over 10 random seeds. "
+AGAINST_BASE = [
+    "* p < 0.05 against Base",
+    "(*) p < .05 against Base.",
+    "* marks a significant improvement over Base (p < 0.05).",
+    "* indicates statistical significance (p < 0.05) compared to Base.",
+    "*: significantly better than Base at p < 0.05.",
+    "* significant at the 5% level against Base.",
+    "* marks a gain of more than 0.2 points that is significant vs. Base (p < .05).",
+    "Asterisks mark p < 0.05 against Base.",
+    "An asterisk (*) marks p < 0.05 w.r.t. Base.",
+    "Results marked * significantly outperform Base (p < 0.05).",
+    "Significant improvements over Base (p < 0.05) are marked with *.",
+    "*significantly different from Base (alpha = 0.05)",
+]
+
+
+@pytest.mark.parametrize("mark", "*†")
+@pytest.mark.parametrize("legend", AGAINST_BASE)
+def test_a_legend_in_a_sentence(tmp_path, legend, mark):
+    """p = .043, and .030 to .060 by rounding, so p < .05 is open; it is of one comparison."""
+    root = 10**0.5
+    assert welch((93.71, 0.09 * root, 10), (93.40, 0.11 * root, 10)) == pytest.approx(0.0432, 1e-2)
+    legend = legend.replace("*", mark).replace(
+        "Asterisks", {"*": "Asterisks", "†": "Daggers"}[mark]
+    )
+    rows, said = audited(tmp_path, CAPTION + legend + "\n\n" + TABLE.replace("*", mark), "a.md")
+    row = rows["Ours vs Base, CIFAR-10"]
+    assert (row.answer, row.p_printed.lstrip("<0")) == ("cannot say", ".05")
+    assert "no legend" not in said
+    wrong = TABLE.replace("96.12 (0.06)", f"96.12 (0.06){mark}").replace("*", mark)
+    rows, _ = audited(tmp_path, CAPTION + legend + "\n\n" + wrong, "a.md")
+    assert rows["Ours vs Base, SVHN"].grade != "CONSISTENT"
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("p < .05 (*), p < .01 (**)", {"*": 0.05, "**": 0.01}),
+        ("p<.05*, p<.01**", {"*": 0.05, "**": 0.01}),
+        ("* p<.05 ** p<.01 *** p<.001", {"*": 0.05, "**": 0.01, "***": 0.001}),
+        ("* (**) p < 0.05 (0.01)", {"*": 0.05, "**": 0.01}),
+        (
+            "***, **, * denote significance at the 1%, 5%, 10% level",
+            {"***": 0.01, "**": 0.05, "*": 0.1},
+        ),
+        ("two asterisks: p < .01, one asterisk: p < .05", {"**": 0.01, "*": 0.05}),
+        ("* significant at 95% confidence", {"*": 0.05}),
+        ("† and ‡ p < .05 and .01", {"†": 0.05, "‡": 0.01}),
+        ("* (p < .05) over base, † over mid", {"*": 0.05}),
+        ("* marks no significant difference at p < .05", {}),
+        ("tests at p < .05. * marks the best", {}),
+        ("* is the best; 95% confidence intervals", {}),
+        ("*mean and sd of 5 runs; p < .05*", {}),
+        ("**table 3** (p < .05)", {}),
+    ],
+)
+def test_what_marks_mean(said, meant):
+    """A level goes with the mark before it, or behind it where a level is first; else with none."""
+    assert {mark: p.value for mark, p in legend_told(said).items()} == meant
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "28.4 &plusmn; 0.3<sup>*</sup>",
+        "28.4<sup>*</sup> &plusmn; 0.3",
+        "28.4* <sub>±0.3</sub>",
+        "28.4 <sub>(±0.3)</sub>(*)",
+    ],
+)
+def test_a_star_and_a_spread_in_html(tmp_path, cell):
+    """Raised or not, before the spread or behind it."""
+    assert welch((28.4, 0.3, 4), (27.3, 0.2, 4)) == pytest.approx(0.00146, abs=1e-5)
+    text = (
+        "<table><tr><th>Model</th><th>BLEU</th></tr><tr><td>A</td><td>27.3 &plusmn; 0.2</td></tr>"
+        f"<tr><td>B</td><td>{cell}</td></tr></table><p>* p &lt; .05 vs. A. Mean, SD of 4 runs.</p>"
+    )
+    rows, _ = audited(tmp_path, text, "a.html")
+    assert rows["B vs A, BLEU"].answer == "holds"
+
+
+def test_a_dagger_of_latex(tmp_path):
+    text = (
+        "\\begin{tabular}{lc}\nMethod & Acc \\\\\nA & 93.1 $\\pm$ 0.3 \\\\\n"
+        "B & 94.2 $\\pm$ 0.2$^{\\dagger}$ \\\\\n\\end{tabular}\n"
+        "\\caption{$n=5$ seeds, mean and SD. $\\dagger$: $p<0.05$ against A.}\n"
+    )
+    rows, _ = audited(tmp_path, text, "a.tex")
+    assert (rows["B vs A, Acc"].answer, rows["B vs A, Acc"].p_printed) == ("holds", "<0.05")
