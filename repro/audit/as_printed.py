@@ -15,6 +15,7 @@ from repro.audit.printed_cells import (
     is_number,
     is_result,
     ways,
+    without_letters,
 )
 from repro.audit.printed_rows import Method, RowReader, is_group, place_of
 from repro.audit.printed_words import (
@@ -99,6 +100,7 @@ def read_as_printed(
     the name of a method, which tells where methods are; ``plus_minus`` is what the user says a
     spread is.
     """
+    table = replace(table, rows=tuple(_without_letters(row, table.notes) for row in table.rows))
     if methods != "rows" and (joined := _joined(table)) is not None:
         table, methods = joined, "columns"
     table, sectioned = _by_data_set(table)
@@ -120,6 +122,11 @@ def read_as_printed(
         raise SpecError(gathered(reader.problems)[:MOST])
     reader.unread = [*others, *reader.unread]
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
+
+
+def _without_letters(row: tuple[Cell, ...], notes: Sequence[str]) -> tuple[Cell, ...]:
+    first, *others = row
+    return first, *(replace(each, text=without_letters(each.text, notes)) for each in others)
 
 
 _PLAIN = re.compile(r"[±( ]*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)[ )]*")

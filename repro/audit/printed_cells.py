@@ -62,11 +62,14 @@ class PrintedValue:
 _MARKS = re.compile(
     r"[†‡§¶•∙●○◦★☆✓✔✗🥇🥈🥉]"
     r"|(?<=[0-9)%])(?<!10)(?:\^\{?[a-z0-9]{1,2}\}?|<sup>[\w, ]{1,9}</sup>|\[\^\w{1,9}\]"
-    r"|[\N{SUPERSCRIPT ONE}\N{SUPERSCRIPT TWO}\N{SUPERSCRIPT THREE}])(?![\w.])"
-    r"|(?<=[0-9)%]) ?[abc]{1,3}$"
+    r"|[\N{SUPERSCRIPT ONE}\N{SUPERSCRIPT TWO}\N{SUPERSCRIPT THREE}ᵃᵇᶜᵈᵉ])(?![\w.])"
 )
+_LETTERS = re.compile(r"(?<=[0-9)%]) ?([a-h](?:,? ?[a-h]){0,3})$")
+_OF_LETTERS = re.compile(r"(?:^|[;.,] )\W{0,3}([a-h])(?=[):=. ])")
 _TAGS = re.compile(r"</?(b|strong|u|i|em|span|small)(?: [^<>]*)?>")
-_AFTER = re.compile(r"(?<=[0-9).%\]]) ?\(?n\.? ?s\.?\)?$", re.IGNORECASE)
+_AFTER = re.compile(
+    r"([-+\N{MINUS SIGN}(0-9<>=.][^a-z]*[0-9).%\]]) ?\(?n\.? ?s\.?\)?$", re.IGNORECASE
+)
 
 
 def bare(text: str) -> tuple[str, bool, str]:
@@ -82,9 +85,20 @@ def bare(text: str) -> tuple[str, bool, str]:
         text = re.sub(r"</?su[bp]>", "", text)
     text = _MARKS.sub("", text).replace(r"\*", "*")
     stars = "".join(re.findall(r"(?<=[0-9).% \]])\*+", text))
-    if not stars and (found := _AFTER.search(text)) is not None:
-        return text[: found.start()].strip(), bold, NOT_SIGNIFICANT.text
+    if not stars and (found := _AFTER.match(text)) is not None:
+        return found[1], bold, NOT_SIGNIFICANT.text
     return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
+
+
+def without_letters(text: str, notes: Sequence[str]) -> str:
+    """A result without the letters of footnotes behind it, where notes say what these mean."""
+    found = _LETTERS.search(text)
+    if found is None or not is_number(bare(text[: found.start()])[0]):
+        return text
+    known = {letter for note in notes for letter in _OF_LETTERS.findall(note)}
+    any_of = any(re.search(r"\bletters?\b", note, re.IGNORECASE) for note in notes)
+    told = any_of or {*re.findall("[a-h]", found[1])} <= known
+    return text[: found.start()] if told else text
 
 
 def is_number(text: str) -> bool:
@@ -94,6 +108,8 @@ def is_number(text: str) -> bool:
 def is_result(text: str) -> bool:
     """Whether a cell has a number and cannot be a header, as 2018 may."""
     number, *_ = bare(text)
+    if re.match(rf"{_NUMBER} ?%? ?(?:±|\+/-) ?[0-9.]", number):
+        return True
     return bool(VALUE.fullmatch(number)) and not re.fullmatch(r"[0-9]{4}", number)
 
 
