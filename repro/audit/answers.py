@@ -137,6 +137,8 @@ def _on_the_way(
             f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
             "are mostly accuracies: --better lower turns it."
         )
+    if printed.of_bold:
+        yield printed.of_bold
     names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
     complete = sum(pair.complete for pair in pairs)
     if complete > FEW and not {*names_of} <= printed.better.keys():

@@ -68,8 +68,9 @@ class AsPrinted:
     """The methods of a table by columns of values, and what its header and notes say of these.
 
     ``across`` is whether each row compares its values; ``guessed`` are sentences on what the table
-    does not say; ``way_guessed`` names what higher is taken to be better in, and ``compared_with``
-    the method that stars or p are against, and ``test`` theirs, where the text says so.
+    does not say; ``way_guessed`` names what higher is taken to be better in, ``of_bold`` says what
+    bold tells of it, and ``compared_with`` is the method that stars or p are against, and ``test``
+    theirs, where the text says so.
     """
 
     methods: tuple[Method, ...]
@@ -83,6 +84,7 @@ class AsPrinted:
     unread: tuple[str, ...]
     guessed: tuple[str, ...] = ()
     way_guessed: tuple[str, ...] = ()
+    of_bold: str = ""
     compared_with: str = ""
     test: NamedTest = UNNAMED
 
@@ -211,19 +213,20 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
     side: Side = "columns" if reader.across else "rows"
-    better, likely = ways(_groups(rows, columns, side), [*notes, names[0]])
+    found = ways(_groups(rows, columns, side), [*notes, names[0]])
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
         meaning=spread_told(said),
         n=n,
-        better=better,
+        better=found.better,
         legend=_legend(said, rows),
         across=reader.across,
         sectioned=False,
         unread=tuple(dict.fromkeys(unread)),
         guessed=tuple(filter(None, [guessed, reader.bracketed, differ, _marks(said)])),
-        way_guessed=likely,
+        way_guessed=found.likely,
+        of_bold=found.said,
         compared_with=compared_with(
             columns if reader.across else [row.name for row in rows],
             [*notes, *(names[at] for at in reader.at("p"))],
@@ -403,5 +406,8 @@ def _role(name: str, cells: Sequence[Cell]) -> str:
 def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Groups:
     """The values that are compared with each other, by the name of their row or column."""
     if side == "columns":
-        return {row.name: list(row.values.values()) for row in rows}
-    return {name: [row.values[name] for row in rows if name in row.values] for name in columns}
+        return {row.name: row.values for row in rows}
+    return {
+        name: {at: row.values[name] for at, row in enumerate(rows) if name in row.values}
+        for name in columns
+    }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from repro.audit.comparison import NOT_SIGNIFICANT
 from repro.audit.printed_words import ACCURACY_KNOWN, TURNED, Better, Meaning, way
@@ -160,24 +160,65 @@ def better_by_bold(values: Sequence[PrintedValue]) -> Better | None:
     return "lower" if max(bold) < min(others) else None
 
 
-Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]
+Groups: TypeAlias = Mapping[str, Mapping[Any, PrintedValue]]
+"""The values that are compared with each other, by their methods."""
 
 
-def ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple[str, ...]]:
+class Ways(NamedTuple):
+    """Which way is better in each group, where higher is only likely to be, what bold said."""
+
+    better: dict[str, Better]
+    likely: tuple[str, ...]
+    said: str
+
+
+def ways(groups: Groups, notes: Sequence[str]) -> Ways:
     """Which way is better by names, notes or bold; and where higher is only likely to be."""
     caption = " ".join(notes)
-    found = {
+    named = {
+        name: better
+        for name in groups
+        if (better := way(name) or way("" if TURNED.search(name) else caption))
+    }
+    by_bold = {
         name: better
         for name, values in groups.items()
-        if (
-            better := way(name)
-            or way("" if TURNED.search(name) else caption)
-            or better_by_bold(values)
-        )
+        if (better := better_by_bold([*values.values()]))
     }
-    unsaid = {name: values for name, values in groups.items() if name not in found}
-    likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
-    return found | dict.fromkeys(likely, "higher"), likely
+    unsaid = {name: better for name, better in by_bold.items() if name not in named}
+    said = ""
+    if unsaid and (doubt := _of_bold(groups, named, by_bold)):
+        unsaid, said = {}, f"{doubt}, so bold is not taken for the best."
+    elif unsaid:
+        way_of = next(iter(unsaid.values()))
+        turned = "lower" if way_of == "higher" else "higher"
+        where = "" if len(unsaid) == len(groups) else f" in {', '.join([*unsaid][:3])}"
+        where += f" and {len(unsaid) - 3} more" if where and len(unsaid) > 3 else ""
+        said = (
+            f"{way_of.capitalize()} is taken to be better{where}, by what is in bold: --better "
+            f"{turned} turns it."
+        )
+    found = named | unsaid
+    left = {name: [*values.values()] for name, values in groups.items() if name not in found}
+    likely = tuple(name for name, values in left.items() if _is_accuracy(name, values))
+    return Ways(found | dict.fromkeys(likely, "higher"), likely, said)
+
+
+def _of_bold(groups: Groups, named: Mapping[str, Better], by_bold: Mapping[str, Better]) -> str:
+    """Why bold does not say what is the best, if it may be there to show one method."""
+    bold = [
+        (name, method)
+        for name, values in groups.items()
+        for method, value in values.items()
+        if value.bold
+    ]
+    if len(bold) > 1 and len({method for _, method in bold}) == 1:
+        return "All that is bold is of one method"
+    if any(named.get(name, better) != better for name, better in by_bold.items()):
+        return "Bold is not on the best where a name or the text says which way is better"
+    if len({better for name, better in by_bold.items() if name not in named}) > 1:
+        return "Bold is on the highest here and on the lowest there"
+    return ""
 
 
 def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:

@@ -49,6 +49,7 @@ class RowReader:
     """Reads rows by the roles of their columns, and keeps what it cannot read as problems.
 
     ``told`` is what the table or the user says a spread is; else no number below another is one.
+    Where a name is bold and others are not, bold in its values shows the method, not the best.
     """
 
     def __init__(
@@ -74,6 +75,11 @@ class RowReader:
         )
         values = self.at("value")
         self.across = side == "columns"
+        self.heads = table.rows[0]
+        firsts = [row[0] for row in table.rows[1:] if not is_group(row)]
+        names_at = self.heads[1:] if self.across else firsts
+        loud = [cell for cell in names_at if bare(cell.text)[1]]
+        self.shown = loud if len(loud) < len(names_at) else []
         spread = any(self._spread_in(at, table.rows) for at in values)
         self.only_spread = spread and self.across and "p" not in roles
         if spread and not self.across:
@@ -164,6 +170,7 @@ class RowReader:
         try:
             self._refuse_units(found, cell, self._name(row) if self.across else self.names[at])
             spread, meaning = spread_of(found)
+            bold = bold and (self.heads[at] if self.across else row[0]) not in self.shown
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
             told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
             of_all = told is not None and told.reading in ("ci95", "other")

@@ -40,3 +40,42 @@ def test_a_letter_behind_a_value_is_a_footnote_where_a_note_says_it(tmp_path, no
     assert row.p_welch == pytest.approx(welch((12.0, 0.5, 5), (14.0, 0.5, 5)))
     with pytest.raises(SpecError, match="is not a number"):
         audited(tmp_path, text)
+
+
+def test_bold_of_one_method_is_not_the_best(tmp_path):
+    """97.5 in bold is the lowest of A, and the author's own; nobody says that lower is better."""
+    cells = (
+        "CLIP, 97.9±0.3, 83.1±1.6",
+        "CLS, 98.7±0.1, 83.4±1.2",
+        "Ours, {}97.5±0.2{}, {}90.8±1.7{}",
+    )
+    text = piped("Method, A, B", *cells) + FIVE
+    rows, said = audited(tmp_path, text.replace("{}", "**"))
+    assert set(rows) == {
+        f"{pair}, {column}"
+        for pair in ("CLIP vs CLS", "CLIP vs Ours", "CLS vs Ours")
+        for column in "AB"
+    }
+    assert rows["CLIP vs CLS, A"].p_welch == pytest.approx(welch((97.9, 0.3, 5), (98.7, 0.1, 5)))
+    assert "All that is bold is of one method" in said
+    assert "Hsu" not in said
+    assert "CLS is the best" in audited(tmp_path, text.replace("{}", ""), better="higher")[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "doubt"),
+    [
+        ("**Ours**", "**90.0±0.2**, 1.0±0.1", ""),
+        ("Ours", "**90.0±0.2**, 1.0±0.1", "Lower is taken to be better in A, by what is in bold"),
+        ("Ours", "**90.0±0.2**, 4.0±0.1", "Bold is on the highest here and on the lowest there"),
+    ],
+)
+def test_bold_says_one_direction_and_which(tmp_path, name, values, doubt):
+    other = "**5.0±0.1**" if "4.0" in values else "2.0±0.1"
+    text = piped(
+        "Method, A, B", "X, 93.0±0.2, 3.0±0.1", f"Y, 94.0±0.2, {other}", f"{name}, {values}"
+    )
+    rows, said = audited(tmp_path, text + FIVE)
+    assert doubt in said
+    taken = "Lower is" in said
+    assert ("X vs Y, A" in rows) != taken
