@@ -137,7 +137,7 @@ def _on_the_way(
             f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
             "are mostly accuracies: --better lower turns it."
         )
-    if printed.of_bold:
+    if printed.of_bold and len(printed.columns if printed.across else printed.methods) > 2:
         yield printed.of_bold
     names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
     complete = sum(pair.complete for pair in pairs)

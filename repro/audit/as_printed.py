@@ -17,7 +17,7 @@ from repro.audit.printed_cells import (
     ways,
     without_letters,
 )
-from repro.audit.printed_rows import Method, RowReader, is_group, place_of
+from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of
 from repro.audit.printed_words import (
     UNNAMED,
     Better,
@@ -28,7 +28,6 @@ from repro.audit.printed_words import (
     Side,
     compared_with,
     data_column,
-    is_of_no_method,
     layout,
     legend_told,
     metrics_in,
@@ -110,13 +109,11 @@ def read_as_printed(
     others = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
     body = [row for row in body if not _is_of_other_things(row)]
     roles = _roles(table, names, body)
-    roles = [
-        "unread" if role == "value" and is_of_no_method(name) else role
-        for role, name in zip(roles, names, strict=True)
-    ]
+    roles = _without_gains(roles, names, across=False)
     found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
     found = Layout("rows") if sectioned else found
     side = _sure(found, table)
+    roles = _without_gains(roles, names, across=side == "columns")
     said = " ".join((*table.notes, *names)).lower()
     reader = RowReader(table, names, roles, side, plus_minus or spread_told(said))
     rows = list(reader.methods(body))
@@ -124,6 +121,13 @@ def read_as_printed(
         raise SpecError(gathered(reader.problems)[:MOST])
     reader.unread = [*others, *reader.unread]
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
+
+
+def _without_gains(roles: Sequence[str], names: Sequence[str], *, across: bool) -> list[str]:
+    return [
+        "unread" if role == "value" and is_of_no_method(name, across=across) else role
+        for role, name in zip(roles, names, strict=True)
+    ]
 
 
 def _without_letters(row: tuple[Cell, ...], notes: Sequence[str]) -> tuple[Cell, ...]:

@@ -35,6 +35,7 @@ _PLAIN = (
 _SIGNS = (
     (re.compile(r"\^\{?\\(?:d?dagger|S|P)(?![a-zA-Z])\}?"), ""),
     (re.compile(r"\\pm(?![a-zA-Z])"), "±"),
+    (re.compile(r"\\Delta(?![a-zA-Z])"), "Δ"),
     (re.compile(r"\\(?:uparrow)"), "\N{UPWARDS ARROW}"),
     (re.compile(r"\\(?:downarrow)"), "\N{DOWNWARDS ARROW}"),
     (re.compile(r"\\(?:ast|star)(?![a-zA-Z])"), "*"),

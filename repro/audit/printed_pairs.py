@@ -164,6 +164,13 @@ def _refuse_units(arms: Arms, group: str, source: str) -> None:
         )
         advice = "write all of them in percent, or none"
         raise fatal(Place(source), mistake, "values in one unit", advice)
+    means = [each.mean.value for each in arms.values()]
+    shares = [mean for mean in means if 0.2 <= mean < 1]
+    wholes = [mean for mean in means if 20 <= mean <= 100]
+    if shares and any(all(0.8 < 100 * share / mean < 1.25 for share in shares) for mean in wholes):
+        mistake = f"{group}: {wholes[0]:g} looks like percent, and {shares[0]:g} like a share"
+        advice = "write all of them in percent, or leave out those of another metric"
+        raise fatal(Place(source), mistake, "values in one unit", advice)
 
 
 def _settled(

@@ -25,6 +25,42 @@ _MEANINGS: Mapping[str, Meaning] = {each: Meaning(each) for each in ("sd", "se",
 WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
 
 
+_GAINED = (
+    r"[Δ∆δ]|delta|diff(?:erence)?s?|gains?|improvements?|differenz|différence|diferencia|diferença"
+    r"|differenza|verschil|разница|差值?|差异|差分"
+)
+_LOST = r"changes?|gap|drop|decrease|reduction|degradation|uplift|lift"
+_OF_WHAT = (
+    r"(?: ?\([^()]*\)| ?%)?(?: ?(?:±|\+/-).*"
+    r"| (?:in|vs\.?|versus|to|from|over|of|between|against) .*)?"
+)
+_SORT = r"(?:(?:paired|mean|average|avg\.?|abs(?:olute|\.)?|rel(?:ative|\.)?|std\.?) )*"
+_OF_CHANGE = (
+    r"(?-i:[\w%]+ )?(?-i:[Δ∆])(?: [\w%.]+)?|(?-i:[Δ∆])(?:acc\w*|macro-f1|f1|auc|r?mse|loss|score)"
+)
+_NO_METHOD = re.compile(
+    rf"{_SORT}(?:{_GAINED}|{_OF_CHANGE}){_OF_WHAT}"
+    r"|(?:[ptzf][- ]?(?:values?|stat(?:istic)?s?)|#(?! ?\d).*|(?:no|num(?:ber)?)\.? of .*"
+    r"|cohen'?s? d|hedges'?s?'? g|cliff'?s? .*|(?:partial )?eta(?: ?squared|²|\^?2)?|effect sizes?"
+    r"|max(?:imum)?(?:imal)?(?: possible)?(?: score)?)(?: ?\([^()]*\)| ?%)?",
+    re.IGNORECASE,
+)
+_OF_TWO = re.compile(rf"{_SORT}(?:{_LOST}){_OF_WHAT}", re.IGNORECASE)
+
+
+def is_of_no_method(name: str, *, across: bool = False) -> bool:
+    """Whether a row or column holds gains, p-values or counts, and not results of a method.
+
+    A word in capitals is a method, as GAIN and DELTA are. A gap or a drop may be a metric, but not
+    in a row that compares its values (``across``).
+    """
+    name = name.strip()
+    if name.isascii() and name.isalpha() and name.isupper():
+        return False
+    of_two = across and _OF_TWO.fullmatch(name)
+    return bool(of_two or _NO_METHOD.fullmatch(name))
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A row of a table: its name, a value per column, the p of a column, and what heads it."""

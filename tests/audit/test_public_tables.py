@@ -79,3 +79,64 @@ def test_bold_says_one_direction_and_which(tmp_path, name, values, doubt):
     assert doubt in said
     taken = "Lower is" in said
     assert ("X vs Y, A" in rows) != taken
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "paired Δ ± SEM", "Δ", "Acc Δ (pp)", "ΔF1", "Mean difference", "Diff vs Base",
+        "Change", "Gap", "Drop", "Differenz", "差异", "delta in %", "Relative gain over Base",
+    ],
+)  # fmt: skip
+def test_a_column_of_differences_is_not_a_method(tmp_path, name):
+    body = (
+        "S1, 0.732 ± 0.104, 0.252 ± 0.018, −0.481 ± 0.113",
+        "S2, 0.09 ± 0.01, 0.08 ± 0.01, −0.01 ± 0.01",
+    )
+    text = piped(f"Task, Baseline, Tuned, {name}", *body)
+    rows, said = audited(tmp_path, f"{text}\nMSE, mean ± SEM, n = 10\n")
+    assert set(rows) == {"Tuned vs Baseline, S1", "Tuned vs Baseline, S2"}
+    ten = 10**0.5
+    p = welch((0.252, 0.018 * ten, 10), (0.732, 0.104 * ten, 10))
+    assert rows["Tuned vs Baseline, S1"].p_welch == pytest.approx(p)
+    assert "Left unread" in said
+
+
+def test_a_gap_or_a_small_delta_may_be_a_result(tmp_path):
+    """A gap is a metric of methods in rows, and δ a method in columns."""
+    rows, _ = audited(tmp_path, piped("Method, Gap", "A, 2.1 ± 0.1", "B, 1.1 ± 0.1") + FIVE)
+    assert set(rows) == {"A vs B, Gap"}
+    rows, _ = audited(tmp_path, piped("Task, only δ, Ours", "A, 2.1 ± 0.1, 1.1 ± 0.1") + FIVE)
+    assert set(rows) == {"only δ vs Ours, A"}
+
+
+def test_two_metrics_are_not_compared(tmp_path):
+    head, body = "Dataset, Acc. without, Acc. with", "A, 97.8±0.4, 98.6±0.3, 0.983±0.004"
+    rows, _ = audited(tmp_path, piped(f"{head}, MCC with", body) + FIVE)
+    ((name, row),) = rows.items()
+    assert name == "Acc. without vs Acc. with, A"
+    assert row.p_welch == pytest.approx(welch((97.8, 0.4, 5), (98.6, 0.3, 5)))
+    with pytest.raises(SpecError, match=r"97.8 looks like percent, and 0.983 like a share"):
+        audited(tmp_path, piped(f"{head}, Q with", body) + FIVE)
+
+
+@pytest.mark.parametrize(
+    "corner", ["Entity", "Class", "Category", "Label", "Relation type", "Split"]
+)
+def test_rows_of_classes_are_not_methods(tmp_path, corner):
+    body = "AGE, 87.4±0.5, 88.1±0.1", "DATE, 94.4±0.2, 96.1±0.6"
+    rows, _ = audited(tmp_path, piped(f"{corner}, 5-shot, 20-shot", *body) + FIVE)
+    assert {name.partition(", ")[2] for name in rows} == {"AGE", "DATE"}
+    (age, _) = rows.values()
+    assert age.p_welch == pytest.approx(welch((87.4, 0.5, 5), (88.1, 0.1, 5)))
+
+
+@pytest.mark.parametrize("head", ["F1, Precision", "F1"])
+def test_classes_of_one_method_are_not_compared_unasked(tmp_path, head):
+    row = ", 90.0±0.2" * (head.count(",") + 1)
+    text = piped(f"Entity, {head}", f"AGE{row}", f"DATE{row.replace('90', '94')}") + FIVE
+    with pytest.raises(SpecError) as refused:
+        audited(tmp_path, text)
+    assert "--methods rows" in refused.value.problems[0].advice
+    rows, _ = audited(tmp_path, text, methods="rows")
+    assert rows["DATE vs AGE, F1"].p_welch == pytest.approx(welch((94, 0.2, 5), (90, 0.2, 5)))
