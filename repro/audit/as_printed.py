@@ -19,6 +19,7 @@ from repro.audit.printed_cells import (
 )
 from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of
 from repro.audit.printed_words import (
+    CLASSES,
     UNNAMED,
     Better,
     Layout,
@@ -27,10 +28,10 @@ from repro.audit.printed_words import (
     Reading,
     Side,
     compared_with,
-    data_column,
     layout,
     legend_told,
     metrics_in,
+    of_data,
     runs_told,
     spread_told,
     test_told,
@@ -272,13 +273,13 @@ def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:
 def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
     """The rows below a line for each data set, where one column names these and one the methods."""
     head, *body = table.rows
-    at = data_column(*(bare(cell.text)[0] for cell in head[:2])) if len(head) > 2 else None
+    at = _column_of_data(head, body)
     at = 0 if at is None and _in_pairs(head, body) else at
     if at is None or any(is_result(row[1].text) for row in body):
         return table, False
     sections: dict[str, list[tuple[Cell, ...]]] = {}
     name = ""
-    for row in body:
+    for row in _filled(body, 0) if at else body:
         name = row[at].text or name
         sections.setdefault(name, []).append((*row[:at], *row[at + 1 :]))
     rows = [(*head[:at], *head[at + 1 :])]
@@ -287,6 +288,38 @@ def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
         rows.append((replace(first, text=name), *(replace(each, text="") for each in others)))
         rows += lines
     return replace(table, rows=tuple(rows)), True
+
+
+def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int | None:
+    """Which of two columns of names is that of data sets, where the other is that of methods.
+
+    A column of another name is of methods where the rest are metrics, and names come again.
+    """
+    names = [bare(cell.text)[0] for cell in head]
+    sides = [of_data(name) for name in names[:2]]
+    if len(head) < 3 or sides.count(True) != 1:
+        return None
+    at = sides.index(True)
+    rows = _filled(_filled(body, 0), 1)
+    pairs = [(row[at].text, row[1 - at].text) for row in rows]
+    sorts = [len({*each}) for each in zip(*pairs, strict=True)]
+    crossed = len({*pairs}) == len(pairs) > max(sorts, default=0)
+    measured = all(
+        metrics_in(name) or _OF_MEANS.search(name.lower()) or _role(name, ()) != "unread"
+        for name in names[2:]
+    )
+    if sides[1 - at] is None:
+        return at if crossed and measured else None
+    return at if crossed or not CLASSES.fullmatch(names[at].lower()) else None
+
+
+def _filled(body: Sequence[Sequence[Cell]], at: int) -> list[Sequence[Cell]]:
+    """The rows with an empty name filled from above."""
+    rows: list[Sequence[Cell]] = []
+    for row in body:
+        above = rows[-1][at].text if rows and row[at].empty else row[at].text
+        rows.append((*row[:at], replace(row[at], text=above), *row[at + 1 :]))
+    return rows
 
 
 def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
@@ -305,6 +338,13 @@ def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     )
 
 
+_SPREAD_OF = re.compile(
+    r"(std|sd|stdev|std\.? ?dev\.?|std\.? ?err(?:or)?|se|sem|stderr|standard error"
+    r"|standard deviation)[ _.]+(?:of )?(?:the )?(.+)"
+)
+"""`std_reward`, behind `mean_reward` or `reward`."""
+
+
 def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
     """What each column is; SpecError where none is of results, or a statistic has no test."""
     place = place_of(table.file, table.rows[0][0])
@@ -313,6 +353,14 @@ def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) 
         expected = "a column t, F, r, z, chi2, H or Q, and df where the test has any"
         raise fatal(place, mistake, expected, "name the column of statistics after its test")
     roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
+    for at in range(2, len(names)):
+        found = _SPREAD_OF.fullmatch(names[at].lower())
+        if (
+            found
+            and names[at - 1].lower().endswith(found[2])
+            and roles[at - 1 : at + 1] == 2 * ["value"]
+        ):
+            roles[at] = "se" if re.search("se|err", found[1]) else "sd"
     if "value" not in roles[1:]:
         mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
         advice = "paste the table with its header, one method a row"
@@ -344,8 +392,9 @@ def _layout(
         return Layout("rows" if in_rows else "columns")
     with_p = "p" in roles and all(not row[roles.index("p")].empty for row in rows)
     headed = table.rows[0][0] is not body[0][0]
+    at = int(roles[1] == "unread" and of_data(names[1]) is False)
     return layout(
-        names[0] if headed else "",
+        names[at] if headed else "",
         [bare(row[0].text)[0] for row in rows],
         [names[at] for at in values],
         [[bare(row[at].text)[1] for at in values] for row in rows],

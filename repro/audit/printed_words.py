@@ -171,7 +171,7 @@ _TASKS = re.compile(
     r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
     r"(?: ?\([^()]*\))?"
 )
-_CLASSES = re.compile(
+CLASSES = re.compile(
     r"(?:(?:sub)?class(?:es)?|categor(?:y|ies)|labels?|splits?|subsets?|subjects?|attributes?"
     r"|(?:entity|relation|class|question|error|cell)(?: types?| names?)?|entities|relations|skills?"
     r"|aspects?|topics?|intents?|slots?|organs?|objects?|genres?|emotions?|scenarios?"
@@ -235,10 +235,11 @@ ACCURACY_KNOWN = re.compile(
 """Data sets whose numbers above one half are accuracies as good as always."""
 
 
-def data_column(first: str, second: str) -> int | None:
-    """Which of two columns of names is that of data sets, where the other is that of methods."""
-    sides = [_said(name.lower()) for name in (first, second)]
-    return sides.index("columns") if set(sides) == {"rows", "columns"} else None
+def of_data(head: str) -> bool | None:
+    """Whether a column of names is of data sets or classes; False of methods; None where open."""
+    if CLASSES.fullmatch(head.lower()):
+        return True
+    return {"columns": True, "rows": False, None: None}[_said(head.lower())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +281,7 @@ def layout(
     A known data set outweighs the word in the corner, which may be of the other names.
     ``p_of_row`` is whether every row has a p, and ``of_arms`` whether there is a column of p or n.
     """
-    of_classes = _CLASSES.fullmatch(corner.lower())
+    of_classes = CLASSES.fullmatch(corner.lower())
     said = "columns" if of_classes else _said(corner.lower())
     by_data = _by_data(rows, columns, most_only=said is not None)
     if by_data.side is not None and by_data.side != said and len(columns) > 1:
@@ -314,7 +315,7 @@ def _as_headed(said: Side, corner: str, rows: Sequence[str], columns: Sequence[s
         if by_name.side is not None:
             return by_name if by_name.side == "rows" else Layout(said)
     one_a_metric = len({*filter(None, map(metrics_in, columns))}) == len(columns)
-    if _CLASSES.fullmatch(corner.lower()) and (one_a_metric or len(columns) == 1):
+    if CLASSES.fullmatch(corner.lower()) and (one_a_metric or len(columns) == 1):
         return Layout(None)  # the parts are of one method, or classes of methods
     sure = re.match(
         r"data|task|env|bench|metric|measure|test|corp|problem|entit|relat", corner.lower()

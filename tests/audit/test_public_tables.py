@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from repro.errors import SpecError
 from tests.audit.printed import audited, welch
+from tests.commands import repro
 
 FIVE = "\nmean ± std over 5 seeds\n"
 
@@ -140,3 +143,50 @@ def test_classes_of_one_method_are_not_compared_unasked(tmp_path, head):
     assert "--methods rows" in refused.value.problems[0].advice
     rows, _ = audited(tmp_path, text, methods="rows")
     assert rows["DATE vs AGE, F1"].p_welch == pytest.approx(welch((94, 0.2, 5), (90, 0.2, 5)))
+
+
+def test_an_answer_by_every_reading_is_short(tmp_path):
+    """The p of each reading stands in the JSON, not below the answer."""
+    text = piped("Model, Acc", "Base, 90.1 ± 0.3", "Mid, 91.5 ± 0.2", "Ours, 93.4 ± 0.2*")
+    (tmp_path / "t.md").write_text(f"{text}\n* p < 0.05 vs Base\n", encoding="utf-8")
+    done = repro("audit", tmp_path / "t.md")
+    assert "holds: Ours vs Base" in done.stdout
+    assert "2 statements: 1 cannot say, 1 holds" in done.stdout
+    assert not any(each in done.stdout for each in ("NOT-CHECKABLE", "p sd n 2"))
+    row = json.loads(repro("audit", tmp_path / "t.md", "--json").stdout)[1]
+    assert row["details"]["p_sd_n_2"] == pytest.approx(welch((93.4, 0.2, 2), (90.1, 0.3, 2)))
+
+
+LONG = (
+    "Dataset, Encoding, Mean Accuracy, Standard Deviation",
+    "Ecoli, Gaussian, 0.65721, 0.0607", "Ecoli, Linear, 0.60549, 0.0440",
+    "Iris, Linear, 0.894, 0.0831", "Iris, Gaussian, 0.861, 0.1181",
+)  # fmt: skip
+RUNS = (
+    "algo, env_id, mean_reward, std_reward, eval_episodes",
+    "a2c, Ecoli, 0.65721, 0.0607, 300", "-, Iris, 0.894, 0.0831, 297",
+    "ppo, Ecoli, 0.60549, 0.0440, 300", "-, Iris, 0.861, 0.1181, 300",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("table", [LONG, RUNS])
+def test_long_tables_compare_within_a_data_set(tmp_path, table):
+    rows, _ = audited(tmp_path, piped(*table).replace("| - |", "| |"), n=10)
+    assert {name.split(", ")[1] for name in rows} == {"Ecoli", "Iris"}
+    assert [row.p_welch for row in rows.values()] == [
+        pytest.approx(welch((0.65721, 0.0607, 10), (0.60549, 0.0440, 10))),
+        pytest.approx(welch((0.894, 0.0831, 10), (0.861, 0.1181, 10))),
+    ]
+
+
+def test_levels_of_noise_are_not_methods(tmp_path):
+    body = "A, sym, 90.1±0.3, 91.5±0.2", "A, asym, 80.1±0.3, 81.5±0.2"
+    more = "B, sym, 70.1±0.3, 71.5±0.2", "B, asym, 60.1±0.3, 61.5±0.2"
+    rows, _ = audited(tmp_path, piped("Dataset, Noise, Base, Ours", *body, *more) + FIVE)
+    assert set(rows) == {f"Base vs Ours, {d} {n}" for d in "AB" for n in ("sym", "asym")}
+
+
+def test_categories_of_methods_are_parts_of_their_names(tmp_path):
+    body = "Small, Foo, 90.1±0.3", "Large, Bar, 91.5±0.2"
+    rows, _ = audited(tmp_path, piped("Category, Method, Acc", *body) + FIVE)
+    assert set(rows) == {"Large Bar vs Small Foo, Acc"}
