@@ -413,12 +413,33 @@ def _sure(found: Layout, table: Pasted) -> Side:
     return found.side
 
 
+_WHOLE = re.compile(r"[0-9]{1,7} ?%?")
+
+
+def _is_head(rows: Sequence[Sequence[Cell]], at: int) -> bool:
+    """Whether a row of whole numbers goes on with heads, as 10 and 100 below CIFAR and CIFAR.
+
+    Where names above it come twice, or it is the first, and spreads are printed below.
+    """
+    row = rows[at]
+    texts = [cell.text for cell in row[1:] if not cell.empty]
+    below = any(has_spread(bare(each[-1].text)[0]) for each in rows[at + 1 :])
+    if not below or "." in "".join(texts) or not _WHOLE.fullmatch(row[-1].text):
+        return False
+    above = [" ".join(cell.text for cell in each) for each in zip(*rows[:at], strict=True)]
+    named = [name for name in above[1:] if name.strip()]
+    corner = row[0]
+    return len({*named}) < len(named) if at else corner.empty or of_data(corner.text) is not None
+
+
 def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
     """The names of the columns, each once, from all rows above the first with a result in it."""
     rows = table.rows
     first = next(
         (at for at, row in enumerate(rows) if any(is_result(cell.text) for cell in row[1:])), 0
     )
+    while _is_head(rows, first):
+        first += 1
     while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
         first -= 1  # what heads the first section stays out of the header
     head, body = rows[:first], list(rows[first:])
@@ -452,7 +473,7 @@ def _role(name: str, cells: Sequence[Cell]) -> str:
         if pattern.fullmatch(lower) and not spread:
             return role
     with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
-    with_spread = with_spread or any(_SIGNED.search(cell.text) for cell in results)
+    with_spread = with_spread or any(_SIGNED.search(bare(cell.text)[0]) for cell in results)
     return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"
 
 

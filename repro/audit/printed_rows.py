@@ -117,6 +117,10 @@ class RowReader:
         loud = [cell for cell in names_at if bare(cell.text)[1]]
         self.shown = loud if len(loud) < len(names_at) else []
         spread = any(self._spread_in(at, table.rows) for at in values)
+        if spread and not any(map(is_group, table.rows[1:])):
+            body = [row for row in table.rows if any("±" in cell.text for cell in row[1:])]
+            self._take_keys(body)
+        values = self.at("value")
         self.only_spread = spread and self.across and "p" not in roles
         if spread and not self.across:
             for at in values:
@@ -126,6 +130,16 @@ class RowReader:
     def at(self, role: str) -> list[int]:
         """The columns of a role."""
         return [at for at, each in enumerate(self.roles) if each == role]
+
+    def _take_keys(self, rows: Sequence[Sequence[Cell]]) -> None:
+        """Columns of whole numbers behind names that come again are a part of the names."""
+        if len({row[0].text for row in rows if not row[0].empty}) == len(rows):
+            return
+        for at in range(1, len(self.roles)):
+            whole = all(re.fullmatch("[0-9]{1,9}", row[at].text) for row in rows)
+            if self.roles[at] != "value" or self._spread_in(at, rows) or not whole:
+                return
+            self.roles[at] = "key"
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
         printed = any(has_spread(bare(row[at].text)[0]) for row in rows[1:])
@@ -181,11 +195,18 @@ class RowReader:
     def _name(self, row: Sequence[Cell]) -> str:
         """The texts before the first result; the first goes on from above where it is empty."""
         first = next(
-            (at for at, role in enumerate(self.roles) if role not in ("name", "unread")), 1
+            (at for at, role in enumerate(self.roles) if role not in ("name", "unread", "key")), 1
         )
         if not row[0].empty:
             self.above = row[0].text
-        texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
+        texts = [
+            self.above,
+            *(
+                row[at].text
+                for at in range(1, first)
+                if self.roles[at] == "key" or row[at].text[:1].isalpha()
+            ),
+        ]
         return " ".join(bare(text)[0] for text in texts)
 
     def _value(self, row: Sequence[Cell], at: int) -> PrintedValue | None:

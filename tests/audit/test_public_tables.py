@@ -190,3 +190,60 @@ def test_categories_of_methods_are_parts_of_their_names(tmp_path):
     body = "Small, Foo, 90.1±0.3", "Large, Bar, 91.5±0.2"
     rows, _ = audited(tmp_path, piped("Category, Method, Acc", *body) + FIVE)
     assert set(rows) == {"Large Bar vs Small Foo, Acc"}
+
+
+HEADS = r"""\begin{tabular}{llcc}
+& \multicolumn{2}{c}{CIFAR} \\
+Method & 10 & 100 \\ \midrule
+SGD & $95.1 \pm 0.1$ & $77.2 \pm 0.3$ \\
+SAM & $\mathbf{9 6 . 0 \pm 0 . 1}$ & $79.5 \pm 0.2$ \\
+\end{tabular}
+mean and std over 5 seeds
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [HEADS, HEADS.replace("& \\multicolumn{2}{c}{CIFAR} \\\\\n", "")], ids=["two", "one"]
+)
+def test_heads_may_be_whole_numbers(tmp_path, text):
+    rows, _ = audited(tmp_path, text, "t.tex")
+    of = {name.split(", ")[1]: row.p_welch for name, row in rows.items()}
+    name = "CIFAR " * ("CIFAR" in text)
+    assert of == {
+        f"{name}10": pytest.approx(welch((95.1, 0.1, 5), (96.0, 0.1, 5))),
+        f"{name}100": pytest.approx(welch((77.2, 0.3, 5), (79.5, 0.2, 5))),
+    }
+
+
+def test_a_first_row_of_whole_numbers_stays_a_method(tmp_path):
+    body = "Chance, 10, 1", "SGD, 95.1±0.1, 77.2±0.3", "SAM, 96.0±0.1, 79.5±0.2"
+    rows, _ = audited(tmp_path, piped("Method, C10, C100", *body) + FIVE)
+    assert set(rows) == {"SGD vs SAM, C10", "SGD vs SAM, C100"}
+
+
+KEYED = r"""\begin{tabular}{c|c|cc}
+\hline & $k$ & Uniform & LBCS (ours) \\
+\hline \multirow{2}{*}{5} & 1000 & $28.5 \pm 3.1$ & $\mathbf{3 3 . 9} \pm \mathbf{0 . 8}$ \\
+& 2000 & $46.6 \pm 2.7$ & $47.5 \pm 2.2$ \\
+\end{tabular}
+mean and std over 5 seeds
+"""
+
+
+def test_numbers_behind_names_that_come_again_are_keys(tmp_path):
+    rows, _ = audited(tmp_path, KEYED, "t.tex", better="higher")
+    assert set(rows) == {"LBCS (ours) vs Uniform, 5 1000", "LBCS (ours) vs Uniform, 5 2000"}
+    p = welch((33.9, 0.8, 5), (28.5, 3.1, 5))
+    assert rows["LBCS (ours) vs Uniform, 5 1000"].p_welch == pytest.approx(p)
+
+
+def test_a_table_in_a_cell_of_the_head_is_its_text(tmp_path):
+    inner = "\\begin{tabular}{c} \nONLY \\\\\n$\\delta$\n\\end{tabular}"
+    text = f"\\begin{{tabular}}{{c|cc}}\nTask & {inner} & OURS \\\\ \\hline\n"
+    text += (
+        "A & $68.9 \\pm 0.4$ & $72.8 \\pm 0.7$ \\\\\n\\end{tabular}\nmean and std over 5 seeds\n"
+    )
+    (row,) = audited(tmp_path, text, "t.tex")[0].values()
+    assert row.p_welch == pytest.approx(welch((68.9, 0.4, 5), (72.8, 0.7, 5)))
+    with pytest.raises(SpecError, match="a second table"):
+        audited(tmp_path, text + text, "t.tex")
