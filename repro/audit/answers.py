@@ -141,7 +141,9 @@ def _on_the_way(
         yield printed.of_bold
     names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
     complete = sum(pair.complete for pair in pairs)
-    if complete > FEW and not {*names_of} <= printed.better.keys():
+    parts = {row.section for row in printed.methods if printed.sectioned}
+    told = any(names and {*names} <= printed.better.keys() for names in (names_of, parts))
+    if complete > FEW and not told:
         yield (
             "Nothing says which way is better, so all pairs are compared: --better higher or "
             "--better lower compares the best with the others."

@@ -35,6 +35,7 @@ from repro.audit.printed_words import (
     runs_told,
     spread_told,
     test_told,
+    way,
 )
 from repro.errors import SpecError
 from repro.evidence.published import PrintedNumber
@@ -218,13 +219,14 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
     side: Side = "columns" if reader.across else "rows"
+    by_part = {row.section: better for row in rows if (better := way(row.section))}
     found = ways(_groups(rows, columns, side), [*notes, names[0]])
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
         meaning=spread_told(said),
         n=n,
-        better=found.better,
+        better=by_part | found.better,
         legend=_legend(said, rows),
         across=reader.across,
         sectioned=False,

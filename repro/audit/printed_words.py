@@ -175,7 +175,8 @@ CLASSES = re.compile(
     r"(?:(?:sub)?class(?:es)?|categor(?:y|ies)|labels?|splits?|subsets?|subjects?|attributes?"
     r"|(?:entity|relation|class|question|error|cell)(?: types?| names?)?|entities|relations|skills?"
     r"|aspects?|topics?|intents?|slots?|organs?|objects?|genres?|emotions?|scenarios?"
-    r"|folds?)(?: ?\([^()]*\))?"
+    r"|folds?|scenes?|sequences?|sites?|speakers?|corruptions?|(?:noise|difficulty) levels?|shots"
+    r"|regions?|countr(?:y|ies)|horizons?)(?: ?\([^()]*\))?"
 )
 """What heads names of parts of the data, if no method is among them."""
 _METHODS_HEAD = re.compile(

@@ -247,3 +247,23 @@ def test_a_table_in_a_cell_of_the_head_is_its_text(tmp_path):
     assert row.p_welch == pytest.approx(welch((68.9, 0.4, 5), (72.8, 0.7, 5)))
     with pytest.raises(SpecError, match="a second table"):
         audited(tmp_path, text + text, "t.tex")
+
+
+def test_columns_of_two_units_are_not_compared(tmp_path):
+    head, body = "Task, Base (ms), Ours (ms), Ours (MB)", "A, 20.1±0.4, 18.6±0.3, 19.8±0.4"
+    rows, _ = audited(tmp_path, piped(head, body) + FIVE)
+    ((name, row),) = rows.items()
+    assert name == "Base (ms) vs Ours (ms), A"
+    assert row.p_welch == pytest.approx(welch((20.1, 0.4, 5), (18.6, 0.3, 5)))
+
+
+def test_each_metric_of_a_long_table_has_its_direction(tmp_path):
+    """The caption tells of accuracy; of NLL the lowest is the best."""
+    body = "A, Acc, 96.1, 0.1", "A, NLL, 0.12, 0.01", "B, Acc, 95.0, 0.2", "B, NLL, 0.18, 0.01"
+    more = "C, Acc, 94.0, 0.2", "C, NLL, 0.22, 0.01"
+    text = piped("Model, Metric, Mean, SD", *body, *more)
+    rows, _ = audited(tmp_path, f"{text}\nAccuracy and more, 5 seeds\n")
+    both = {f"A vs {other}, {metric}, Mean" for other in "BC" for metric in ("Acc", "NLL")}
+    assert set(rows) == both
+    p = welch((0.12, 0.01, 5), (0.18, 0.01, 5))
+    assert rows["A vs B, NLL, Mean"].p_welch == pytest.approx(p)
