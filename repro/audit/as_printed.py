@@ -112,6 +112,10 @@ def read_as_printed(
     body = [row for row in body if not _is_of_other_things(row)]
     roles = _roles(table, names, body)
     roles = _without_gains(roles, names, across=False)
+    if "value" not in roles[1:]:
+        mistake = "only differences or statistics are printed, and not the results of methods"
+        advice = "paste the table of the means; of a test, columns such as t, df, p"
+        raise fatal(place_of(table.file, table.rows[0][0]), mistake, "93.4±0.2", advice)
     found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
     found = Layout("rows") if sectioned else found
     side = _sure(found, table)
@@ -127,7 +131,10 @@ def read_as_printed(
 
 def _without_gains(roles: Sequence[str], names: Sequence[str], *, across: bool) -> list[str]:
     return [
-        "unread" if role == "value" and is_of_no_method(name, across=across) else role
+        "unread"
+        if role == "value"
+        and (is_of_no_method(name, across=across) or ("p" in roles and name in ("W", "U")))
+        else role
         for role, name in zip(roles, names, strict=True)
     ]
 

@@ -267,3 +267,9 @@ def test_each_metric_of_a_long_table_has_its_direction(tmp_path):
     assert set(rows) == both
     p = welch((0.12, 0.01, 5), (0.18, 0.01, 5))
     assert rows["A vs B, NLL, Mean"].p_welch == pytest.approx(p)
+
+
+def test_a_table_of_differences_alone_is_refused(tmp_path):
+    text = piped("vs, mean diff, W, p", "PSO, +0.1283, 7.5, 1.02e-03", "Adam, +0.2317, 0.0, 0.18")
+    with pytest.raises(SpecError, match="only differences or statistics are printed"):
+        audited(tmp_path, text)
