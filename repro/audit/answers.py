@@ -79,6 +79,7 @@ def audit_as_printed(
     pairs = list(pairs_of(printed, source, decided))
     if not pairs:
         mistake, advice = "nothing to compare", "paste the rows of two methods, or more"
+        advice += "; where methods are the rows: --methods rows" * printed.across
         raise fatal(Place(source), mistake, "two methods with results", advice)
     if len(pairs) > MAX_PAIRS:
         expected = f"at most {MAX_PAIRS:,} pairs"

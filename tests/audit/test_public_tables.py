@@ -273,3 +273,12 @@ def test_a_table_of_differences_alone_is_refused(tmp_path):
     text = piped("vs, mean diff, W, p", "PSO, +0.1283, 7.5, 1.02e-03", "Adam, +0.2317, 0.0, 0.18")
     with pytest.raises(SpecError, match="only differences or statistics are printed"):
         audited(tmp_path, text)
+
+
+def test_columns_of_metrics_of_one_method_tell_how_to_compare_rows(tmp_path):
+    text = piped("Dataset, Accuracy, F1", "A, 76.1±0.1, 77.3±0.1", "B, 66.1±0.1, 67.3±0.1") + FIVE
+    with pytest.raises(SpecError) as refused:
+        audited(tmp_path, text)
+    assert "--methods rows" in refused.value.problems[0].advice
+    rows, _ = audited(tmp_path, text, methods="rows")
+    assert rows["A vs B, F1"].p_welch == pytest.approx(welch((77.3, 0.1, 5), (67.3, 0.1, 5)))
