@@ -80,6 +80,7 @@ def audit_as_printed(
     pairs = list(islice(pairs_of(printed, source, decided), MAX_PAIRS + 1))
     if not pairs:
         mistake, advice = "nothing to compare", "paste the rows of two methods, or more"
+        advice += "; where methods are the rows: --methods rows" * printed.across
         raise fatal(Place(source), mistake, "two methods with results", advice)
     if len(pairs) > MAX_PAIRS:
         expected = f"at most {MAX_PAIRS:,} pairs"
@@ -138,9 +139,13 @@ def _on_the_way(
             f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
             "are mostly accuracies: --better lower turns it."
         )
+    if printed.of_bold and len(printed.columns if printed.across else printed.methods) > 2:
+        yield printed.of_bold
     names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
     complete = sum(pair.complete for pair in pairs)
-    if complete > FEW and not {*names_of} <= printed.better.keys():
+    parts = {row.section for row in printed.methods if printed.sectioned}
+    told = any(names and {*names} <= printed.better.keys() for names in (names_of, parts))
+    if complete > FEW and not told:
         yield (
             "Nothing says which way is better, so all pairs are compared: --better higher or "
             "--better lower compares the best with the others."

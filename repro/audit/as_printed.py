@@ -16,10 +16,13 @@ from repro.audit.printed_cells import (
     is_number,
     is_result,
     legend_told,
+    marks_told,
     ways,
+    without_letters,
 )
-from repro.audit.printed_rows import Method, RowReader, is_group, place_of
+from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of
 from repro.audit.printed_words import (
+    CLASSES,
     UNNAMED,
     Better,
     Layout,
@@ -27,13 +30,13 @@ from repro.audit.printed_words import (
     NamedTest,
     Reading,
     Side,
-    data_column,
-    is_of_no_method,
     layout,
     metrics_in,
+    of_data,
     runs_told,
     spread_told,
     test_told,
+    way,
 )
 from repro.errors import SpecError
 from repro.evidence.published import PrintedNumber
@@ -68,8 +71,9 @@ class AsPrinted:
     """The methods of a table by columns of values, and what its header and notes say of these.
 
     ``across`` is whether each row compares its values; ``guessed`` are sentences on what the table
-    does not say; ``way_guessed`` names what higher is taken to be better in, and ``compared_with``
-    the method that stars or p are against, and ``test`` theirs, where the text says so.
+    does not say; ``way_guessed`` names what higher is taken to be better in, ``of_bold`` says what
+    bold tells of it, and ``compared_with`` is the method that stars or p are against, and ``test``
+    theirs, where the text says so.
     """
 
     methods: tuple[Method, ...]
@@ -83,6 +87,7 @@ class AsPrinted:
     unread: tuple[str, ...]
     guessed: tuple[str, ...] = ()
     way_guessed: tuple[str, ...] = ()
+    of_bold: str = ""
     compared_with: str = ""
     test: NamedTest = UNNAMED
 
@@ -100,6 +105,7 @@ def read_as_printed(
     the name of a method, which tells where methods are; ``plus_minus`` is what the user says a
     spread is.
     """
+    table = replace(table, rows=tuple(_without_letters(row, table.notes) for row in table.rows))
     if methods != "rows" and (joined := _joined(table)) is not None:
         table, methods = joined, "columns"
     table, sectioned = _by_data_set(table)
@@ -107,13 +113,15 @@ def read_as_printed(
     others = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
     body = [row for row in body if not _is_of_other_things(row)]
     roles = _roles(table, names, body)
-    roles = [
-        "unread" if role == "value" and is_of_no_method(name) else role
-        for role, name in zip(roles, names, strict=True)
-    ]
+    roles = _without_gains(roles, names, across=False)
+    if "value" not in roles[1:]:
+        mistake = "only differences or statistics are printed, and not the results of methods"
+        advice = "paste the table of the means; of a test, columns such as t, df, p"
+        raise fatal(place_of(table.file, table.rows[0][0]), mistake, "93.4±0.2", advice)
     found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
     found = Layout("rows") if sectioned else found
     side = _sure(found, table)
+    roles = _without_gains(roles, names, across=side == "columns")
     said = " ".join((*table.notes, *names)).lower()
     reader = RowReader(table, names, roles, side, plus_minus or spread_told(said))
     rows = list(reader.methods(body))
@@ -121,6 +129,21 @@ def read_as_printed(
         raise SpecError(gathered(reader.problems)[:MOST])
     reader.unread = [*others, *reader.unread]
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
+
+
+def _without_gains(roles: Sequence[str], names: Sequence[str], *, across: bool) -> list[str]:
+    return [
+        "unread"
+        if role == "value"
+        and (is_of_no_method(name, across=across) or ("p" in roles and name in ("W", "U")))
+        else role
+        for role, name in zip(roles, names, strict=True)
+    ]
+
+
+def _without_letters(row: tuple[Cell, ...], notes: Sequence[str]) -> tuple[Cell, ...]:
+    first, *others = row
+    return first, *(replace(each, text=without_letters(each.text, notes)) for each in others)
 
 
 _PLAIN = re.compile(r"[±( ]*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)[ )]*")
@@ -205,21 +228,22 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
     side: Side = "columns" if reader.across else "rows"
-    better, likely = ways(_groups(rows, columns, side), [*notes, names[0]])
+    by_part = {row.section: better for row in rows if (better := way(row.section))}
+    found = ways(_groups(rows, columns, side), [*notes, names[0]])
+    doubts = (guessed, reader.bracketed, differ, marks_told(said), _no_p(reader, rows))
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
         meaning=spread_told(said),
         n=n,
-        better=better,
+        better=by_part | found.better,
         legend=_legend(said, rows),
         across=reader.across,
         sectioned=False,
         unread=tuple(dict.fromkeys(unread)),
-        guessed=tuple(
-            filter(None, [guessed, reader.bracketed, differ, _marks(said), _no_p(reader, rows)])
-        ),
-        way_guessed=likely,
+        guessed=tuple(filter(None, doubts)),
+        way_guessed=found.likely,
+        of_bold=found.said,
         compared_with=compared_with(
             columns if reader.across else [row.name for row in rows],
             [*notes, *(names[at] for at in reader.at("p"))],
@@ -253,13 +277,6 @@ def _no_p(reader: RowReader, rows: Sequence[Method]) -> str:
     return "" if read else f"What the column {names[0]} says is not checked."
 
 
-def _marks(said: str) -> str:
-    """A sentence on a mark other than stars, where the text says that it means a p-value."""
-    found = re.search(r"([†‡§])[^.;|†‡§]{0,60}(?:signific|\bp ?[<≤])", said)
-    open_ = found is not None and found[1] not in legend_told(said)
-    return f"What {found[1]} says of significance is not checked." if found and open_ else ""
-
-
 def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:
     """What stars are said to mean, and n.s. where a value has it."""
     used = {value.stars for row in rows for value in row.values.values()}
@@ -269,13 +286,13 @@ def _legend(said: str, rows: Sequence[Method]) -> dict[str, PrintedNumber]:
 def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
     """The rows below a line for each data set, where one column names these and one the methods."""
     head, *body = table.rows
-    at = data_column(*(bare(cell.text)[0] for cell in head[:2])) if len(head) > 2 else None
+    at = _column_of_data(head, body)
     at = 0 if at is None and _in_pairs(head, body) else at
     if at is None or any(is_result(row[1].text) for row in body):
         return table, False
     sections: dict[str, list[tuple[Cell, ...]]] = {}
     name = ""
-    for row in body:
+    for row in _filled(body, 0) if at else body:
         name = row[at].text or name
         sections.setdefault(name, []).append((*row[:at], *row[at + 1 :]))
     rows = [(*head[:at], *head[at + 1 :])]
@@ -284,6 +301,38 @@ def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
         rows.append((replace(first, text=name), *(replace(each, text="") for each in others)))
         rows += lines
     return replace(table, rows=tuple(rows)), True
+
+
+def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int | None:
+    """Which of two columns of names is that of data sets, where the other is that of methods.
+
+    A column of another name is of methods where the rest are metrics, and names come again.
+    """
+    names = [bare(cell.text)[0] for cell in head]
+    sides = [of_data(name) for name in names[:2]]
+    if len(head) < 3 or sides.count(True) != 1:
+        return None
+    at = sides.index(True)
+    rows = _filled(_filled(body, 0), 1)
+    pairs = [(row[at].text, row[1 - at].text) for row in rows]
+    sorts = [len({*each}) for each in zip(*pairs, strict=True)]
+    crossed = len({*pairs}) == len(pairs) > max(sorts, default=0)
+    measured = all(
+        metrics_in(name) or _OF_MEANS.search(name.lower()) or _role(name, ()) != "unread"
+        for name in names[2:]
+    )
+    if sides[1 - at] is None:
+        return at if crossed and measured else None
+    return at if crossed or not CLASSES.fullmatch(names[at].lower()) else None
+
+
+def _filled(body: Sequence[Sequence[Cell]], at: int) -> list[Sequence[Cell]]:
+    """The rows with an empty name filled from above."""
+    rows: list[Sequence[Cell]] = []
+    for row in body:
+        above = rows[-1][at].text if rows and row[at].empty else row[at].text
+        rows.append((*row[:at], replace(row[at], text=above), *row[at + 1 :]))
+    return rows
 
 
 def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
@@ -302,6 +351,13 @@ def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     )
 
 
+_SPREAD_OF = re.compile(
+    r"(std|sd|stdev|std\.? ?dev\.?|std\.? ?err(?:or)?|se|sem|stderr|standard error"
+    r"|standard deviation)[ _.]+(?:of )?(?:the )?(.+)"
+)
+"""`std_reward`, behind `mean_reward` or `reward`."""
+
+
 def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
     """What each column is; SpecError where none is of results, or a statistic has no test."""
     place = place_of(table.file, table.rows[0][0])
@@ -310,6 +366,14 @@ def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) 
         expected = "a column t, F, r, z, chi2, H or Q, and df where the test has any"
         raise fatal(place, mistake, expected, "name the column of statistics after its test")
     roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
+    for at in range(2, len(names)):
+        found = _SPREAD_OF.fullmatch(names[at].lower())
+        if (
+            found
+            and names[at - 1].lower().endswith(found[2])
+            and roles[at - 1 : at + 1] == 2 * ["value"]
+        ):
+            roles[at] = "se" if re.search("se|err", found[1]) else "sd"
     if "value" not in roles[1:]:
         mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
         advice = "paste the table with its header, one method a row"
@@ -341,8 +405,9 @@ def _layout(
         return Layout("rows" if in_rows else "columns")
     with_p = "p" in roles and all(not row[roles.index("p")].empty for row in rows)
     headed = table.rows[0][0] is not body[0][0]
+    at = int(roles[1] == "unread" and of_data(names[1]) is False)
     return layout(
-        names[0] if headed else "",
+        names[at] if headed else "",
         [bare(row[0].text)[0] for row in rows],
         [names[at] for at in values],
         [[bare(row[at].text)[1] for at in values] for row in rows],
@@ -361,12 +426,33 @@ def _sure(found: Layout, table: Pasted) -> Side:
     return found.side
 
 
+_WHOLE = re.compile(r"[0-9]{1,7} ?%?")
+
+
+def _is_head(rows: Sequence[Sequence[Cell]], at: int) -> bool:
+    """Whether a row of whole numbers goes on with heads, as 10 and 100 below CIFAR and CIFAR.
+
+    Where names above it come twice, or it is the first, and spreads are printed below.
+    """
+    row = rows[at]
+    texts = [cell.text for cell in row[1:] if not cell.empty]
+    below = any(has_spread(bare(each[-1].text)[0]) for each in rows[at + 1 :])
+    if not below or "." in "".join(texts) or not _WHOLE.fullmatch(row[-1].text):
+        return False
+    above = [" ".join(cell.text for cell in each) for each in zip(*rows[:at], strict=True)]
+    named = [name for name in above[1:] if name.strip()]
+    corner = row[0]
+    return len({*named}) < len(named) if at else corner.empty or of_data(corner.text) is not None
+
+
 def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
     """The names of the columns, each once, from all rows above the first with a result in it."""
     rows = table.rows
     first = next(
         (at for at, row in enumerate(rows) if any(is_result(cell.text) for cell in row[1:])), 0
     )
+    while _is_head(rows, first):
+        first += 1
     while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
         first -= 1  # what heads the first section stays out of the header
     head, body = rows[:first], list(rows[first:])
@@ -400,12 +486,15 @@ def _role(name: str, cells: Sequence[Cell]) -> str:
         if pattern.fullmatch(lower) and not spread:
             return role
     with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
-    with_spread = with_spread or any(_SIGNED.search(cell.text) for cell in results)
+    with_spread = with_spread or any(_SIGNED.search(bare(cell.text)[0]) for cell in results)
     return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"
 
 
 def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Groups:
     """The values that are compared with each other, by the name of their row or column."""
     if side == "columns":
-        return {row.name: list(row.values.values()) for row in rows}
-    return {name: [row.values[name] for row in rows if name in row.values] for name in columns}
+        return {row.name: row.values for row in rows}
+    return {
+        name: {at: row.values[name] for at, row in enumerate(rows) if name in row.values}
+        for name in columns
+    }

@@ -432,8 +432,9 @@ class Audited:
 
     @property
     def graded(self) -> bool:
-        """Whether it has a grade: one that is answered without a printed p has none."""
-        return not self.reason or self.p_printed is not None
+        """Whether it has a grade: none that is answered without a printed p, or in readings."""
+        checked = self.p_printed is not None and self.grade is not Grade.NOT_CHECKABLE
+        return not self.reason or checked
 
     @property
     def grade_text(self) -> str:

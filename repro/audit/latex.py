@@ -39,6 +39,7 @@ _SIGNS = (
     (re.compile(r"\^\{ ?\\ddagger ?\}|\^?\\ddagger(?![a-zA-Z])"), "\N{DOUBLE DAGGER}"),
     (re.compile(r"\\pm(?![a-zA-Z])"), "±"),
     (re.compile(r"\\times(?![a-zA-Z])"), "\N{MULTIPLICATION SIGN}"),
+    (re.compile(r"\\Delta(?![a-zA-Z])"), "Δ"),
     (re.compile(r"\\(?:uparrow)"), "\N{UPWARDS ARROW}"),
     (re.compile(r"\\(?:downarrow)"), "\N{DOWNWARDS ARROW}"),
     (re.compile(r"\\(?:ast|star)(?![a-zA-Z])"), "*"),
@@ -52,7 +53,9 @@ _SIGNS = (
 )  # fmt: skip
 
 
-_SPACED = re.compile(r"(?<![^\s*])(?:[-0-9.()±] ){3,}[-0-9.()±](?![0-9])")
+_SPACED = re.compile(
+    r"(?<![^\s*])(?:(?:[-0-9.()±] ){3,}[-0-9.()±](?![0-9])|[0-9] \. [0-9](?![0-9]))"
+)
 """`3 6 6 3 . 9 1`, as recognised from a picture; blanks say nothing in mathematics."""
 
 Seen = tuple[str, int]
@@ -71,6 +74,7 @@ class Tabular:
 def tabular(text: str) -> Tabular:
     """The rows of the first tabular of a text, or of lines cut out of one."""
     bare = re.sub(r"(?<!\\)%[^\n]*", lambda found: " " * len(found[0]), text)
+    bare = _without_inner(bare)
     begins = list(re.finditer(r"\\begin\{tabular[xy*]?\}", bare))
     start = _past_braces(bare, begins[0].end()) if begins else 0
     spec = bare[begins[0].end() : start] if begins else "{}"
@@ -87,6 +91,22 @@ def tabular(text: str) -> Tabular:
             rows.append(_with_errors(list(_ampersands(line, at, macros)), _joined(spec)))
         at += len(line)
     return Tabular(rows, notes, begins[1].start() if len(begins) > 1 else None)
+
+
+def _without_inner(text: str) -> str:
+    r"""The text without the tables of one column within cells, `\begin{tabular}{c}A\\B\end...`."""
+    found = re.compile(
+        r"(\\begin\{tabular\}(?:\[\w\])? ?\{[lcr]\})"
+        r"((?:(?!\\(?:begin|end)\{tabular)[^&]){0,500})(\\end\{tabular\})"
+    )
+
+    def within(each: re.Match[str]) -> str:
+        before = text[: each.start()]
+        if before.count(r"\begin{tabular") <= before.count(r"\end{tabular"):
+            return each[0]
+        return " " * len(each[1]) + each[2].replace(r"\\", "  ") + " " * len(each[3])
+
+    return found.sub(within, text)
 
 
 def _without_breaks(body: str) -> str:

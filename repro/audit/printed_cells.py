@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from repro.audit.comparison import NOT_SIGNIFICANT
 from repro.audit.printed_words import ACCURACY_KNOWN, TURNED, Better, Meaning, way
@@ -68,11 +68,14 @@ class PrintedValue:
 _MARKS = re.compile(
     r"[†‡§¶•∙●○◦★☆✓✔✗🥇🥈🥉]"
     r"|(?<=[0-9)%])(?<!10)(?:\^\{?[a-z0-9]{1,2}\}?|<sup>[\w, ]{1,9}</sup>|\[\^\w{1,9}\]"
-    r"|[\N{SUPERSCRIPT ONE}\N{SUPERSCRIPT TWO}\N{SUPERSCRIPT THREE}])(?![\w.])"
-    r"|(?<=[0-9)%]) ?[abc]{1,3}$"
+    r"|[\N{SUPERSCRIPT ONE}\N{SUPERSCRIPT TWO}\N{SUPERSCRIPT THREE}ᵃᵇᶜᵈᵉ])(?![\w.])"
 )
+_LETTERS = re.compile(r"(?<=[0-9)%]) ?([a-h](?:,? ?[a-h]){0,3})$")
+_OF_LETTERS = re.compile(r"(?:^|[;.,] )\W{0,3}([a-h])(?=[):=. ])")
 _TAGS = re.compile(r"</?(b|strong|u|i|em|span|small)(?: [^<>]*)?>")
-_AFTER = re.compile(r"(?<=[0-9).%\]]) ?\(?n\.? ?s\.?\)?$", re.IGNORECASE)
+_AFTER = re.compile(
+    r"([-+\N{MINUS SIGN}(0-9<>=.][^a-z]*[0-9).%\]]) ?\(?n\.? ?s\.?\)?$", re.IGNORECASE
+)
 
 
 def bare(text: str) -> tuple[str, bool, str]:
@@ -92,9 +95,20 @@ def bare(text: str) -> tuple[str, bool, str]:
     text = text.replace(r"\*", "*")
     stars = "".join(re.findall(r"(?<=[0-9).%\] ])[*†‡§]+", text))
     text = _MARKS.sub("", text)
-    if not stars and (found := _AFTER.search(text)) is not None:
-        return text[: found.start()].strip(), bold, NOT_SIGNIFICANT.text
+    if not stars and (found := _AFTER.match(text)) is not None:
+        return found[1], bold, NOT_SIGNIFICANT.text
     return re.sub(r"(?<=[0-9).% \]])\*+", "", text).strip(), bold, stars
+
+
+def without_letters(text: str, notes: Sequence[str]) -> str:
+    """A result without the letters of footnotes behind it, where notes say what these mean."""
+    found = _LETTERS.search(text)
+    if found is None or not is_number(bare(text[: found.start()])[0]):
+        return text
+    known = {letter for note in notes for letter in _OF_LETTERS.findall(note)}
+    any_of = any(re.search(r"\bletters?\b", note, re.IGNORECASE) for note in notes)
+    told = any_of or {*re.findall("[a-h]", found[1])} <= known
+    return text[: found.start()] if told else text
 
 
 def is_number(text: str) -> bool:
@@ -104,6 +118,8 @@ def is_number(text: str) -> bool:
 def is_result(text: str) -> bool:
     """Whether a cell has a number and cannot be a header, as 2018 may."""
     number, *_ = bare(text)
+    if re.match(rf"{_NUMBER} ?%? ?(?:±|\+/-) ?[0-9.]", number):
+        return True
     return bool(VALUE.fullmatch(number)) and not re.fullmatch(r"[0-9]{4}", number)
 
 
@@ -154,24 +170,65 @@ def better_by_bold(values: Sequence[PrintedValue]) -> Better | None:
     return "lower" if max(bold) < min(others) else None
 
 
-Groups: TypeAlias = Mapping[str, Sequence[PrintedValue]]
+Groups: TypeAlias = Mapping[str, Mapping[Any, PrintedValue]]
+"""The values that are compared with each other, by their methods."""
 
 
-def ways(groups: Groups, notes: Sequence[str]) -> tuple[dict[str, Better], tuple[str, ...]]:
+class Ways(NamedTuple):
+    """Which way is better in each group, where higher is only likely to be, what bold said."""
+
+    better: dict[str, Better]
+    likely: tuple[str, ...]
+    said: str
+
+
+def ways(groups: Groups, notes: Sequence[str]) -> Ways:
     """Which way is better by names, notes or bold; and where higher is only likely to be."""
     caption = " ".join(notes)
-    found = {
+    named = {
+        name: better
+        for name in groups
+        if (better := way(name) or way("" if TURNED.search(name) else caption))
+    }
+    by_bold = {
         name: better
         for name, values in groups.items()
-        if (
-            better := way(name)
-            or way("" if TURNED.search(name) else caption)
-            or better_by_bold(values)
-        )
+        if (better := better_by_bold([*values.values()]))
     }
-    unsaid = {name: values for name, values in groups.items() if name not in found}
-    likely = tuple(name for name, values in unsaid.items() if _is_accuracy(name, values))
-    return found | dict.fromkeys(likely, "higher"), likely
+    unsaid = {name: better for name, better in by_bold.items() if name not in named}
+    said = ""
+    if unsaid and (doubt := _of_bold(groups, named, by_bold)):
+        unsaid, said = {}, f"{doubt}, so bold is not taken for the best."
+    elif unsaid:
+        way_of = next(iter(unsaid.values()))
+        turned = "lower" if way_of == "higher" else "higher"
+        where = "" if len(unsaid) == len(groups) else f" in {', '.join([*unsaid][:3])}"
+        where += f" and {len(unsaid) - 3} more" if where and len(unsaid) > 3 else ""
+        said = (
+            f"{way_of.capitalize()} is taken to be better{where}, by what is in bold: --better "
+            f"{turned} turns it."
+        )
+    found = named | unsaid
+    left = {name: [*values.values()] for name, values in groups.items() if name not in found}
+    likely = tuple(name for name, values in left.items() if _is_accuracy(name, values))
+    return Ways(found | dict.fromkeys(likely, "higher"), likely, said)
+
+
+def _of_bold(groups: Groups, named: Mapping[str, Better], by_bold: Mapping[str, Better]) -> str:
+    """Why bold does not say what is the best, if it may be there to show one method."""
+    bold = [
+        (name, method)
+        for name, values in groups.items()
+        for method, value in values.items()
+        if value.bold
+    ]
+    if len(bold) > 1 and len({method for _, method in bold}) == 1:
+        return "All that is bold is of one method"
+    if any(named.get(name, better) != better for name, better in by_bold.items()):
+        return "Bold is not on the best where a name or the text says which way is better"
+    if len({better for name, better in by_bold.items() if name not in named}) > 1:
+        return "Bold is on the highest here and on the lowest there"
+    return ""
 
 
 def _is_accuracy(name: str, values: Sequence[PrintedValue]) -> bool:
@@ -189,6 +246,13 @@ _AGAINST = (
     r"\b(?:against|vs\.?|versus|compared (?:to|with)|relative to|with respect to|than|over"
     r"|(?:different|differs?) (?:from|to)|in comparison (?:to|with)|w\.?r\.?t\.?|outperform\w*)"
 )
+
+
+def marks_told(said: str) -> str:
+    """A sentence on a mark other than stars, where the text says that it means a p-value."""
+    found = re.search(r"([†‡§])[^.;|†‡§]{0,60}(?:signific|\bp ?[<≤])", said)
+    open_ = found is not None and found[1] not in legend_told(said)
+    return f"What {found[1]} says of significance is not checked." if found and open_ else ""
 
 
 def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:

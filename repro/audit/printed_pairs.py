@@ -29,6 +29,7 @@ from repro.audit.printed_words import (
     Side,
     metrics_in,
     test_told,
+    way,
 )
 from repro.errors import Place
 from repro.evidence.published import PrintedNumber, Rounding
@@ -166,6 +167,13 @@ def _refuse_units(arms: Arms, group: str, source: str) -> None:
         )
         advice = "write all of them in percent, or none"
         raise fatal(Place(source), mistake, "values in one unit", advice)
+    means = [each.mean.value for each in arms.values()]
+    shares = [mean for mean in means if 0.2 <= mean < 1]
+    wholes = [mean for mean in means if 20 <= mean <= 100]
+    if shares and any(all(0.8 < 100 * share / mean < 1.25 for share in shares) for mean in wholes):
+        mistake = f"{group}: {wholes[0]:g} looks like percent, and {shares[0]:g} like a share"
+        advice = "write all of them in percent, or leave out those of another metric"
+        raise fatal(Place(source), mistake, "values in one unit", advice)
 
 
 def _settled(
@@ -225,6 +233,7 @@ def _printed_groups(
         return
     names = [row.name for row in printed.methods]
     parts = dict.fromkeys(row.section for row in printed.methods)
+    of_part = printed.better if printed.sectioned else {}
     for part in parts if printed.sectioned or len(set(names)) < len(names) else [None]:
         methods = [row for row in printed.methods if part in (None, row.section)]
         _refuse_same_names(methods, source)
@@ -232,23 +241,27 @@ def _printed_groups(
             arms = {row.name: row.values[name] for row in methods if name in row.values}
             yield (
                 f"{part}, {name}" if part else name,
-                name,
+                part if part and part in of_part and not way(name) else name,
                 arms,
                 {row.name: row.p[name] for row in methods if name in row.p},
             )
 
 
+_UNIT = re.compile(r"[(\[](%|[mµμ]?s|sec|min|h|[KMGT]i?B|[MGT]FLOPs|dB|[mck]m|[mk]?g|[mk]?J)[)\]]")
+
+
 def of_one_metric(names: Sequence[str]) -> list[list[str]]:
-    """The columns that may be compared: by their metrics, where each name tells of one.
+    """The columns that may be compared: of one unit and metric, where each name tells of one.
 
     A method may be called after a metric, such as ScoreSDE; then the other names tell of none.
     """
     metrics = [metrics_in(name) for name in names]
-    if not all(metrics):
-        return [[*names]]
-    groups: dict[frozenset[str], list[str]] = {}
-    for name, found in zip(names, metrics, strict=True):
-        groups.setdefault(found, []).append(name)
+    units = [found[1] if (found := _UNIT.search(name)) else "" for name in names]
+    metrics = metrics if all(metrics) else [frozenset()] * len(names)
+    units = units if len({*units} - {""}) > 1 else [""] * len(names)
+    groups: dict[tuple[frozenset[str], str], list[str]] = {}
+    for name, metric, unit in zip(names, metrics, units, strict=True):
+        groups.setdefault((metric, unit), []).append(name)
     return list(groups.values())
 
 

@@ -27,6 +27,42 @@ _MEANINGS: Mapping[str, Meaning] = {each: Meaning(each) for each in ("sd", "se",
 WRITE = "write 93.4±0.2 or 93.4 (0.2), with a decimal point; - where nothing is printed"
 
 
+_GAINED = (
+    r"[Δ∆δ]|delta|diff(?:erence)?s?|gains?|improvements?|differenz|différence|diferencia|diferença"
+    r"|differenza|verschil|разница|差值?|差异|差分"
+)
+_LOST = r"changes?|gap|drop|decrease|reduction|degradation|uplift|lift"
+_OF_WHAT = (
+    r"(?: ?\([^()]*\)| ?%)?(?: ?(?:±|\+/-).*"
+    r"| (?:in|vs\.?|versus|to|from|over|of|between|against) .*)?"
+)
+_SORT = r"(?:(?:paired|mean|average|avg\.?|abs(?:olute|\.)?|rel(?:ative|\.)?|std\.?) )*"
+_OF_CHANGE = (
+    r"(?-i:[\w%]+ )?(?-i:[Δ∆])(?: [\w%.]+)?|(?-i:[Δ∆])(?:acc\w*|macro-f1|f1|auc|r?mse|loss|score)"
+)
+_NO_METHOD = re.compile(
+    rf"{_SORT}(?:{_GAINED}|{_OF_CHANGE}){_OF_WHAT}"
+    r"|(?:[ptzf][- ]?(?:values?|stat(?:istic)?s?)|#(?! ?\d).*|(?:no|num(?:ber)?)\.? of .*"
+    r"|cohen'?s? d|hedges'?s?'? g|cliff'?s? .*|(?:partial )?eta(?: ?squared|²|\^?2)?|effect sizes?"
+    r"|max(?:imum)?(?:imal)?(?: possible)?(?: score)?)(?: ?\([^()]*\)| ?%)?",
+    re.IGNORECASE,
+)
+_OF_TWO = re.compile(rf"{_SORT}(?:{_LOST}){_OF_WHAT}", re.IGNORECASE)
+
+
+def is_of_no_method(name: str, *, across: bool = False) -> bool:
+    """Whether a row or column holds gains, p-values or counts, and not results of a method.
+
+    A word in capitals is a method, as GAIN and DELTA are. A gap or a drop may be a metric, but not
+    in a row that compares its values (``across``).
+    """
+    name = name.strip()
+    if name.isascii() and name.isalpha() and name.isupper():
+        return False
+    of_two = across and _OF_TWO.fullmatch(name)
+    return bool(of_two or _NO_METHOD.fullmatch(name))
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A row of a table: its name, a value per column, the p of a column, and what heads it."""
@@ -51,6 +87,7 @@ class RowReader:
     """Reads rows by the roles of their columns, and keeps what it cannot read as problems.
 
     ``told`` is what the table or the user says a spread is; else no number below another is one.
+    Where a name is bold and others are not, bold in its values shows the method, not the best.
     """
 
     def __init__(
@@ -77,7 +114,16 @@ class RowReader:
         )
         values = self.at("value")
         self.across = side == "columns"
+        self.heads = table.rows[0]
+        firsts = [row[0] for row in table.rows[1:] if not is_group(row)]
+        names_at = self.heads[1:] if self.across else firsts
+        loud = [cell for cell in names_at if bare(cell.text)[1]]
+        self.shown = loud if len(loud) < len(names_at) else []
         spread = any(self._spread_in(at, table.rows) for at in values)
+        if spread and not any(map(is_group, table.rows[1:])):
+            body = [row for row in table.rows if any("±" in cell.text for cell in row[1:])]
+            self._take_keys(body)
+        values = self.at("value")
         self.only_spread = spread and self.across and "p" not in roles
         if spread and not self.across:
             for at in values:
@@ -87,6 +133,16 @@ class RowReader:
     def at(self, role: str) -> list[int]:
         """The columns of a role."""
         return [at for at, each in enumerate(self.roles) if each == role]
+
+    def _take_keys(self, rows: Sequence[Sequence[Cell]]) -> None:
+        """Columns of whole numbers behind names that come again are a part of the names."""
+        if len({row[0].text for row in rows if not row[0].empty}) == len(rows):
+            return
+        for at in range(1, len(self.roles)):
+            whole = all(re.fullmatch("[0-9]{1,9}", row[at].text) for row in rows)
+            if self.roles[at] != "value" or self._spread_in(at, rows) or not whole:
+                return
+            self.roles[at] = "key"
 
     def _spread_in(self, at: int, rows: Sequence[Sequence[Cell]]) -> bool:
         printed = any(has_spread(bare(row[at].text)[0]) for row in rows[1:])
@@ -142,11 +198,18 @@ class RowReader:
     def _name(self, row: Sequence[Cell]) -> str:
         """The texts before the first result; the first goes on from above where it is empty."""
         first = next(
-            (at for at, role in enumerate(self.roles) if role not in ("name", "unread")), 1
+            (at for at, role in enumerate(self.roles) if role not in ("name", "unread", "key")), 1
         )
         if not row[0].empty:
             self.above = row[0].text
-        texts = [self.above, *(cell.text for cell in row[1:first] if cell.text[:1].isalpha())]
+        texts = [
+            self.above,
+            *(
+                row[at].text
+                for at in range(1, first)
+                if self.roles[at] == "key" or row[at].text[:1].isalpha()
+            ),
+        ]
         return " ".join(bare(text)[0] for text in texts)
 
     def _value(self, row: Sequence[Cell], at: int) -> PrintedValue | None:
@@ -167,6 +230,7 @@ class RowReader:
         try:
             self._refuse_units(found, cell, self._name(row) if self.across else self.names[at])
             spread, meaning = spread_of(found)
+            bold = bold and (self.heads[at] if self.across else row[0]) not in self.shown
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
             told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
             of_all = told is not None and told.reading in ("ci95", "other")

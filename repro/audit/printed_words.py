@@ -145,23 +145,32 @@ _TESTS: Mapping[TestName, re.Pattern[str]] = {
 }
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
-    r"|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
+    r"|lpips|brier|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
     r"|lower is better"
 )
 _HIGHER = re.compile(
     r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
-    r"|precision|recall|\br2\b|\bap\b|miou|\bchrf\b|success|throughput|top-?[15]|higher is better"
+    r"|precision|recall|\br2\b|\bap\b|miou|\bchrf\b|success|throughput|top-?[15]"
+    r"|\biou\b|\bmcc\b|kappa|\bdice\b|\bndcg\b|\bmrr\b|psnr|\bssim\b|higher is better"
 )
 _LIKELIHOOD = re.compile(r"\bll\b|likelihood")
 
 _TASKS = re.compile(
-    r"(?:data ?sets?|tasks?|env(?:ironment)?s?|metrics?|measures?|benchmarks?"
+    r"(?:data ?sets?|tasks?|env(?:ironment)?s?(?:[ _]id)?|metrics?|measures?|benchmarks?"
     r"|workloads?|circuits?|features?|characteristics?|outcomes?"
     r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
     r"(?: ?\([^()]*\))?"
 )
+CLASSES = re.compile(
+    r"(?:(?:sub)?class(?:es)?|categor(?:y|ies)|labels?|splits?|subsets?|subjects?|attributes?"
+    r"|(?:entity|relation|class|question|error|cell)(?: types?| names?)?|entities|relations|skills?"
+    r"|aspects?|topics?|intents?|slots?|organs?|objects?|genres?|emotions?|scenarios?"
+    r"|folds?|scenes?|sequences?|sites?|speakers?|corruptions?|(?:noise|difficulty) levels?|shots"
+    r"|regions?|countr(?:y|ies)|horizons?)(?: ?\([^()]*\))?"
+)
+"""What heads names of parts of the data, if no method is among them."""
 _METHODS_HEAD = re.compile(
-    r"(?:methods?|algorithms?|approach(?:es)?|optimi[sz]ers?|agents?|arms?|systems?|models?"
+    r"(?:methods?|algo(?:rithm)?s?|approach(?:es)?|optimi[sz]ers?|agents?|arms?|systems?|models?"
     r"|baselines?|estimators?|classifiers?|learners?|variants?)(?: ?\([^()]*\))?"
 )
 """What heads the first column: where these do, methods are the columns, or the rows."""
@@ -217,28 +226,11 @@ ACCURACY_KNOWN = re.compile(
 """Data sets whose numbers above one half are accuracies as good as always."""
 
 
-_NO_METHOD = re.compile(
-    r"(?:\N{GREEK SMALL LETTER DELTA}|\N{INCREMENT}|delta|diff(?:erence)?|gains?|p[- ]values?"
-    r"|(?:rel(?:ative|\.)? )?improvements?|#(?! ?\d).*|(?:no|num(?:ber)?)\.? of .*"
-    r"|cohen'?s? d|hedges'?s?'? g|cliff'?s? .*|(?:partial )?eta(?: ?squared|²|\^?2)?|effect sizes?"
-    r"|max(?:imum)?(?:imal)?(?: possible)?(?: score)?)"
-    r"(?: ?\([^()]*\)| ?%)?"
-)
-
-
-def is_of_no_method(name: str) -> bool:
-    """Whether a row or column holds gains, p-values or counts, and not results of a method.
-
-    A word in capitals is a method, as GAIN and DELTA are.
-    """
-    in_capitals = name.isascii() and name.isalpha() and name.isupper()
-    return not in_capitals and _NO_METHOD.fullmatch(name.lower().strip()) is not None
-
-
-def data_column(first: str, second: str) -> int | None:
-    """Which of two columns of names is that of data sets, where the other is that of methods."""
-    sides = [_said(name.lower()) for name in (first, second)]
-    return sides.index("columns") if set(sides) == {"rows", "columns"} else None
+def of_data(head: str) -> bool | None:
+    """Whether a column of names is of data sets or classes; False of methods; None where open."""
+    if CLASSES.fullmatch(head.lower()):
+        return True
+    return {"columns": True, "rows": False, None: None}[_said(head.lower())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +272,8 @@ def layout(
     A known data set outweighs the word in the corner, which may be of the other names.
     ``p_of_row`` is whether every row has a p, and ``of_arms`` whether there is a column of p or n.
     """
-    said = _said(corner.lower())
+    of_classes = CLASSES.fullmatch(corner.lower())
+    said = "columns" if of_classes else _said(corner.lower())
     by_data = _by_data(rows, columns, most_only=said is not None)
     if by_data.side is not None and by_data.side != said and len(columns) > 1:
         return by_data
@@ -312,7 +305,12 @@ def _as_headed(said: Side, corner: str, rows: Sequence[str], columns: Sequence[s
         by_name = _by_names(rows, columns, is_one, "names a method")
         if by_name.side is not None:
             return by_name if by_name.side == "rows" else Layout(said)
-    sure = re.match(r"data|task|env|bench|metric|measure|test|corp|problem", corner.lower())
+    one_a_metric = len({*filter(None, map(metrics_in, columns))}) == len(columns)
+    if CLASSES.fullmatch(corner.lower()) and (one_a_metric or len(columns) == 1):
+        return Layout(None)  # the parts are of one method, or classes of methods
+    sure = re.match(
+        r"data|task|env|bench|metric|measure|test|corp|problem|entit|relat", corner.lower()
+    )
     return Layout(said, "" if sure else f"the first column is headed {corner[:40]!r}")
 
 

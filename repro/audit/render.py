@@ -63,7 +63,7 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
     answers = Counter(answer_of(row)[0] for row in rows if not row.graded)
     if answers:
         said = ", ".join(f"{n} {answer}" for answer, n in answers.most_common())
-        total = f"{total}; without a p: {said}" if total else said
+        total = f"{total}; others: {said}" if total else said
     many = "statement" if len(rows) == 1 else "statements"
     lines += ["", *_in_doubt(audits, width)]
     return "\n".join([*lines, *_wrapped(f"{len(rows)} {many}: {total}", "", width)])
