@@ -367,7 +367,8 @@ def _one_run(path: Path, document: Any) -> Exception:
     if isinstance(document, dict) and isinstance(document.get("eval"), dict):
         return one_log(path)
     names = dict.fromkeys(name for row in known or rows for name in row)
-    lists = document.values() if isinstance(document, dict) else [document]
+    named_lists = document.items() if isinstance(document, dict) else [("", document)]
+    lists = [each for name, each in named_lists if not is_series(name)]
     if not names and any(_is_numbers(each) for each in lists):
         mistake = "its list of numbers may be of runs, or of steps of one"
         advice = "write a table of the runs, with the columns seed and the number"

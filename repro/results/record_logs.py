@@ -23,7 +23,7 @@ from typing import Literal
 from repro.errors import printable
 from repro.files import leads_out, read_bytes
 from repro.results.folds import refuse_folds
-from repro.results.forms import named, refused
+from repro.results.forms import OneEachError, OneRunError, named, refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.log_runs import LARGEST, LOGS, is_table
 from repro.results.path_names import common
@@ -122,11 +122,27 @@ class Log:
     source: str
 
 
-def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
-    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
+def read_alone(
+    path: Path, root: Path, hints: Hints, step: int | None, *, lone: str | None = None
+) -> FoundResults:
+    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others.
+
+    ``lone`` is the number of a reference that one run is held against, and may be empty.
+    """
     if hints == Hints(measure=hints.measure) and is_record(path):
-        return read_record(path, RecordHints(hints.measure, step))
-    results = read_results(path, root, replace(hints, step=step, alone=True))
+        return read_record(path, RecordHints(hints.measure or lone or "", step))
+    hints = replace(hints, step=step, alone=True)
+    try:
+        results = read_results(path, root, hints)
+    except OneRunError:
+        if lone is None:
+            raise
+        hints = replace(hints, lone="file", measure=hints.measure or lone)
+        results = read_results(path, root, hints)
+    except OneEachError as error:
+        if lone is None:
+            raise
+        results = read_results(path, root, replace(hints, lone="arm", arm=error.arm))
     refuse_folds(path, results.folds)
     return results
 

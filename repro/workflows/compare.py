@@ -250,7 +250,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     apart = comparison.against or comparison.within
     baseline = comparison.baseline
     if apart:
-        baseline = str(apart) if str(apart) in results.runs else [*results.runs][1]
+        baseline = str(apart) if str(apart) in results.runs else [*results.runs][-1]
     better = better_of(comparison, results.measure)
     if comparison.within and comparison.better is None:
         results.said.append(f"{better} is better in tables (else: --better); both sides are tested")
@@ -283,30 +283,33 @@ def _read(comparison: CompareOptions) -> FoundResults:
     if (second := comparison.against or comparison.within) is None:
         return _one(comparison, comparison.results)
     if isinstance(second, PrintedReference):
-        return _with_printed(_one(comparison, comparison.results), second)
+        return _with_printed(_one(comparison, comparison.results, ""), second)
     if not second.exists() and number_in(str(second)) is not None:
         mistake = f"{second}: a number, and no results to compare with"
         advice = f"to hold the mean against it: --at-most {second} or --at-least {second}"
         raise ClaimError(f"{mistake}\n  expected: a file or folder of runs\n  to do: {advice}")
     if not (second.exists() or has_magic(str(second))):
         return _with_arm(comparison, str(second))
-    results, other = (_one(comparison, each) for each in (comparison.results, second))
-    for each in (results, other):
+    other = _one(comparison, second)
+    lone = None if comparison.within is None else other.called
+    results = _one(comparison, comparison.results, lone)
+    for each in (results, other) if lone is None else (other,):
         _refuse_arms(each)
     if other.measure != results.measure:
         mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
         raise refused(other.path, mistake, "one number", "name it: --measure NAME")
-    ((name, runs),), ((base, others),) = results.runs.items(), other.runs.items()
-    if name == base:
-        mistake = f"both are called '{name}'"
+    ((base, others),) = other.runs.items()
+    if base in results.runs:
+        mistake = f"both are called '{base}'"
         raise refused(other.path, mistake, "two folders of different names", "rename one of them")
+    name = next(iter(results.runs)) if len(results.runs) == 1 else results.path.name
     said = [
         f"{arm}: {line}" for arm, each in ((name, results), (base, other)) for line in each.said
     ]
     doubts = {
         arm: f"{arm}: {line}" for each in (results, other) for arm, line in each.doubts.items()
     }
-    both = {name: runs, base: others}
+    both = {**results.runs, base: others}
     return FoundResults(results.path, both, results.measure, said=said, doubts=doubts)
 
 
@@ -329,11 +332,9 @@ def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
 
 
 def _with_printed(results: FoundResults, printed: PrintedReference) -> FoundResults:
-    """The runs of one arm, and a reference of which a paper prints mean, sd and n."""
-    _refuse_arms(results)
+    """The runs that are there, and a reference of which a paper prints mean, sd and n."""
     told = {"mean": printed.mean, "sd": printed.sd, "n": printed.n}
-    (name,) = results.runs
-    paper = "the paper" if name != "the paper" else "printed"
+    paper = "the paper" if "the paper" not in results.runs else "printed"
     runs = {**results.runs, paper: []}
     return replace(results, runs=runs, imports={}, table="", printed={paper: told})
 
@@ -345,11 +346,12 @@ def _refuse_arms(results: FoundResults) -> None:
         raise refused(results.path, mistake, "the runs of one arm", advice)
 
 
-def _one(comparison: CompareOptions, path: Path) -> FoundResults:
+def _one(comparison: CompareOptions, path: Path, lone: str | None = None) -> FoundResults:
     if comparison.hints.items:
         return read_items(path, comparison.out, comparison.hints)
     if comparison.level or comparison.against or comparison.within:
-        return read_alone(path, comparison.out, comparison.hints, comparison.step)
+        hints, step = comparison.hints, comparison.step
+        return read_alone(path, comparison.out, hints, step, lone=lone)
     return read_results(path, comparison.out, replace(comparison.hints, step=comparison.step))
 
 

@@ -414,6 +414,49 @@ def test_a_new_run_is_held_against_those_of_a_reference() -> None:
     assert (result.returncode, "arm 'near' has 1 seed" in result.stderr) == (2, True)
 
 
+STATE = json.dumps(
+    {
+        "global_step": 30,
+        "max_steps": 30,
+        "log_history": [{"step": 10 * n, "loss": 3.3 - n / 100} for n in (1, 2, 3)],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "value"),
+    [
+        ("one.json", '{"loss": 3.27, "seed": 3, "lr": 0.1}', 3.27),
+        ("one.log", "step 1 loss: 3.4\nstep 2 loss: 3.28\nstep 3 loss: 3.27\n", 3.27),
+        ("one.csv", "step,loss\n1,3.4\n2,3.28\n3,3.27\n", 3.27),
+        ("trainer_state.json", STATE, 3.27),
+        ("new/a.log", "step 1 loss: 3.4\nstep 2 loss: 3.27\n", 3.27),
+    ],
+)
+def test_a_single_file_is_a_new_run(file: str, text: str, value: float) -> None:
+    """Of a series the last value counts, of several numbers that of the reference."""
+    rows = "".join(f"{n},{x}\n" for n, x in enumerate(FA3))
+    Path("release.csv").write_text(f"seed,loss\n{rows}")
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(text)
+    place = Path(file).parts[0]
+    result = repro("compare", place, "--within", "release.csv", "--better", "lower")
+    (found,) = document(f"{Path(place).stem}_vs_release").arms[0].replicates
+    assert list(found.values.values()) == [value], said(result)
+    printed = repro("compare", place, "--within", "3.27 ± 0.1, n=5", "--measure", "loss")
+    assert printed.returncode in (0, 1, 3), said(printed)
+    result = repro("compare", "release.csv", "--within", place)
+    assert result.returncode == 2, said(result)
+
+
+def test_each_new_arm_may_have_one_run() -> None:
+    Path("release.csv").write_text("seed,loss\n" + "".join(f"{n},{x}\n" for n, x in enumerate(FA3)))
+    Path("new.csv").write_text("arm,seed,loss\na,0,3.277\nb,0,3.4\n")
+    result = repro("compare", "new.csv", "--within", "release.csv", "--better", "lower")
+    verdicts = [document(f"{arm}_vs_release").verdict.conclusion for arm in "ab"]
+    assert verdicts == ["INCONCLUSIVE", "CONTRADICTED"], said(result)
+
+
 def test_runs_of_several_things_are_not_pooled() -> None:
     """Whatever the text is called, and however many there are."""
     rows = [f"record {n // 3},{n},{3.27 + n / 1e4}" for n in range(66)]
