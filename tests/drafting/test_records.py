@@ -59,6 +59,10 @@ def said(result: CompletedProcess[str]) -> str:
     return result.stdout + result.stderr
 
 
+def plain(text: str) -> str:
+    return text.replace(fmt.NO_BREAK, " ").replace("\\", "")
+
+
 def document(claim: str) -> Document:
     return read_document(Path("reports", claim, "declared", "report.json"))
 
@@ -412,6 +416,20 @@ def test_a_new_run_is_held_against_those_of_a_reference() -> None:
     assert "read: release: 7 runs per arm, one per seed" in result.stdout
     result = repro("compare", "release.csv", "--within", "near.csv")
     assert (result.returncode, "arm 'near' has 1 seed" in result.stderr) == (2, True)
+
+
+def test_p_is_that_of_the_declared_rule() -> None:
+    """Better by 0.003, and not better at all; in the terminal, what is pasted and the document."""
+    record(FA3)
+    record([x + 0.0035 for x in (*FA3, 3.2769)], "old", "s{}")
+    by = ("--better", "lower", "--by", 0.003, "--alpha", 0.01, "--markdown")
+    result = repro("compare", "fa3", "--against", "old", *by)
+    old = [x + 0.0035 - 0.003 for x in (*FA3, 3.2769)]
+    p = float(ttest_ind(FA3, old, equal_var=False, alternative="less").pvalue)
+    words = f"by more than 0.003: {fmt.p_value(p)}"
+    assert plain(said(result)).count(plain(words)) == 2, said(result)
+    assert plain("against no difference") in plain(said(result))
+    assert document("fa3_vs_old").results[0].details["smallest effect"].startswith(words)
 
 
 STATE = json.dumps(
