@@ -254,25 +254,27 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     better = better_of(comparison, results.measure)
     if comparison.within and comparison.better is None:
         results.said.append(f"{better} is better in tables (else: --better); both sides are tested")
-    return results, drafts_of(
-        results,
-        DraftOptions(
-            better,
-            comparison.by,
-            comparison.why or WHY,
-            baseline,
-            own=WRITTEN_FROM_RESULTS,
-            head=head,
-            out=comparison.out,
-            ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
-            level=comparison.level,
-            alpha=comparison.alpha,
-            paired=comparison.paired,
-            one_sided=comparison.against is not None,
-            within=_bad_side(comparison),
-            test_to_train=comparison.hints.test_to_train,
-        ),
+    asked = DraftOptions(
+        better,
+        comparison.by,
+        comparison.why or WHY,
+        baseline,
+        own=WRITTEN_FROM_RESULTS,
+        head=head,
+        out=comparison.out,
+        ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
+        level=comparison.level,
+        alpha=comparison.alpha,
+        paired=comparison.paired,
+        one_sided=comparison.against is not None,
+        within=_bad_side(comparison),
+        test_to_train=comparison.hints.test_to_train,
     )
+    try:
+        return results, drafts_of(results, asked)
+    except ClaimError as error:
+        lost = [f"\n  read: {line}" for line in results.said if "left out" in line]
+        raise ClaimError("".join([str(error), *lost])) from error
 
 
 def _read(comparison: CompareOptions) -> FoundResults:

@@ -232,6 +232,58 @@ def test_a_log_that_repeats_another_counts_once() -> None:
     assert [each.number for each in document("fa3_at_most").arms[0].replicates] == [*range(7)]
 
 
+def test_logs_that_repeat_one_are_named_where_too_few_are_left() -> None:
+    for place in range(4):
+        record((3.2755,), "same", f"{place}{{}}")
+        Path("same", f"{place}0.txt").write_text(
+            "".join(f"step:{n}/5 val_loss:{4 - n / 7:.3f} time:{n * place}ms\n" for n in range(6))
+        )
+    result = repro("compare", "same", "--at-most", 3.28)
+    assert (result.returncode, "read: left out: 10.txt repeats 00.txt" in said(result)) == (2, True)
+
+
+def test_logs_that_all_end_before_their_last_step_name_it() -> None:
+    """Nothing is taken unasked; the step that is named is judged."""
+    record(FA3)
+    for place in range(7):
+        file = Path(f"fa3/{place}.txt")
+        file.write_text(file.read_text().replace("step:1670/1670", "step:1670/1700"))
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    words = "every log ends before its last step: the last value is at step 1670/1700 in 7 logs"
+    assert (result.returncode, words in said(result)) == (2, True), said(result)
+    assert "to do: say which step counts, as in --step 1670" in said(result)
+    result = repro("compare", "fa3", "--at-most", 3.28, "--step", 17)
+    assert "no log has a value at step 17: the last value is at step 1670/1700" in said(result)
+    assert repro("compare", "fa3", "--at-most", 3.28, "--step", 1670).returncode == 0
+
+
+def test_a_text_that_is_unlike_the_logs_is_not_a_missing_run() -> None:
+    """But one with a name or a line like theirs is; folders of folders below are counted."""
+    record(FA3, name="run_{}")
+    for seed in range(8):
+        record((3.27,), f"fa3/idea/seed_{seed}")
+    Path("fa3/metadata.txt").write_text("device=h100\nsteps=1000\n")
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    assert "not used, unlike the logs: metadata.txt" in said(result)
+    assert "not used, logs in folders below: 8 folders in idea" in said(result)
+    assert len(document("fa3_at_most").arms[0].replicates) == 7
+    Path("fa3/metadata.txt").write_text(SOURCE)
+    assert "fa3 7 (and 1 missing)" in said(repro("compare", "fa3", "--at-most", 3.28))
+
+
+def test_of_folders_per_seed_the_log_with_the_most_values_is_read() -> None:
+    for seed, value in enumerate(FA3):
+        folder = record((value,), f"fa3/seed_{seed}", "stdout")
+        Path(folder, "final.txt").write_text(f"step:1670/1670 val_loss:{value}\n")
+        Path(folder, "metadata.txt").write_text("device=h100\n")
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    words = "read: stdout.txt in each of 7 folders; not used there: final.txt, metadata.txt"
+    assert words in said(result)
+    replicates = document("fa3_at_most").arms[0].replicates
+    values = [next(iter(each.values.values())) for each in replicates]
+    assert values == [*FA3]
+
+
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
     result = repro("compare", record((*FA3, "nan")), "--at-most", 3.28)
     assert "fa3 7 (and 1 diverged)" in said(result)
