@@ -185,6 +185,8 @@ class Compared:
         if interval is None or interval.low is None or interval.high is None:
             return ""
         both = [interval.low, interval.high]
+        if both == [0, 0] == [self.effect, 0]:
+            return ": all values are equal, and nothing is left to test"
         worst, best = both if self.better == "higher" else both[::-1]
         return f": the interval reaches from {self._end(worst)} to {self._end(best)}"
 

@@ -218,6 +218,11 @@ def test_the_step_that_counts_tells_programs_apart() -> None:
     Path("fa3/0.txt").write_text(log(3.2755, source="import jax\n" + SOURCE))
     result = repro("compare", "fa3", "--at-most", 3.28, "--step", 1670)
     doubt = "not one program: the logs hold 2 different sources (6 + 1 logs)"
+    pasted = repro(
+        "compare", "fa3", "--at-most", 3.28, "--step", 1670, "--markdown", "--alpha", 0.3
+    )
+    assert pasted.stdout.count(f"- {doubt}") == 1
+    assert "(3.33 is needed)" in plain(pasted.stdout)
     assert doubt in said(result)
     assert doubt in str(document("fa3_at_most").claim.source)
     assert doubt in Path("reports/fa3_at_most/declared/report.html").read_text()
