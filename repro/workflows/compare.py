@@ -178,7 +178,8 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items() if runs)
-    unit = "folds" if results.folds else "runs" if comparison.hints.unit else "seeds"
+    of_runs = comparison.hints.unit and "seed" not in comparison.hints.unit.casefold()
+    unit = "folds" if results.folds else "runs" if of_runs else "seeds"
     if results.tasks:
         lone = all(_count(runs) == "1" for runs in results.runs.values())
         unit = "values" if lone else unit

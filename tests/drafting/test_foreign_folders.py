@@ -163,7 +163,7 @@ def test_one_table_between_tabs_may_be_called_txt() -> None:
     rows = [f"{arm}\t{seed}\t{returns(arm, seed, 1)}" for arm in GYM for seed in range(4)]
     Path("runs.txt").write_text("\n".join(("method\tseed\treturn", *rows)))
     done = repro("compare", "runs.txt", "--better", "higher")
-    assert "n, the runs per arm: ppo 4, sac 4" in done.stdout, done.stderr
+    assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout, done.stderr
     Path("log.txt").write_text("step\tof a log\nno table: 3\n")
     assert "this log is one run" in repro("compare", "log.txt", "--better", "higher").stderr
 
