@@ -253,9 +253,8 @@ def _comparable(results: FoundResults, asked: DraftOptions) -> None:
         raise refused(path, "the runs are of several tasks", "runs of one task", advice)
     if len(arms) < 2 - bool(asked.level):
         there = f"one arm is in it, '{arms[0]}'" if arms else "no arm is in it"
-        raise refused(
-            path, there, "two arms or more", "name the field that tells them apart: --arm"
-        )
+        advice = "name the field that tells them apart: --arm"
+        raise refused(path, there, "two arms or more", advice)
     if results.tasks:
         _comparable_tasks(results, asked)
     few = [arm for arm, runs in results.runs.items() if len(runs) < LEAST_SEEDS]
@@ -295,9 +294,11 @@ def _comparable_tasks(results: FoundResults, asked: DraftOptions) -> None:
         raise refused(path, one, "several runs of each task in each arm", advice)
     (arm, task), count = min(counts.items(), key=lambda each: each[1])
     if count < LEAST_PER_TASK and not _single_values(results):
-        few = f"arm '{arm}' has {number_of(count, 'run')} of task '{short(task)}'"
-        expected = f"at least {LEAST_PER_TASK} of each, with other seeds"
-        raise refused(path, few, expected, "run more seeds: chance is not known from one")
+        more = [short(name) for (of, name), n in counts.items() if of == arm and n > count]
+        told = f", and more of {named(more)}" if more else ""
+        few = f"arm '{arm}' has {number_of(count, 'run')} of task '{short(task)}'{told}"
+        advice = "run more seeds, or leave doubles out: chance is not known from one"
+        raise refused(path, few, f"at least {LEAST_PER_TASK} of each, with other seeds", advice)
     if asked.by is not None:
         expected = "no smallest difference: over tasks none is tested"
         raise refused(path, mistake, expected, "leave out --by" + (advice and f", or {advice}"))

@@ -24,10 +24,12 @@ from repro.expectations.declared import (
 from repro.expectations.exact import least_pairs, least_splits
 from repro.expectations.phrases import (
     OTHER,
+    RULE,
     SMALLEST,
     Compared,
     Side,
     against,
+    against_smallest,
     both_p,
     claimed_side,
     compared,
@@ -254,8 +256,13 @@ class DifferenceKind(MeansKind[Difference]):
         return "More folds of one data set would not settle it; other data sets might."
 
     def details(self, declared: Difference, context: Context, result: TestResult) -> dict[str, str]:
-        """With the measured error rate of the test, where it is of folds."""
+        """With p of a smallest effect, and the measured error rate of the test of folds."""
         found = super().details(declared, context, result)
+        if declared.smallest_effect is not None and result.test not in SEQUENTIAL:
+            rule = self.conclude_at_once(declared, result)
+            least = f"by more than {margin_words(declared.smallest_effect)}"
+            p, contrary = fmt.p_value(rule.p), fmt.p_value(rule.p_opposite)
+            found = {**found, RULE: f"{least}: {p}; against it, {contrary}"}
         return found if declared.folds is None else {**found, "error rate": _measured(result)}
 
     def by_order(self, declared: Difference) -> bool:
@@ -459,22 +466,13 @@ def _beyond_smallest(pair: Compared, side: Side, least: str, found: Found) -> st
     if found.conclusion is Conclusion.CONTRADICTED and ends_at is not None:
         if ends_at < 0 and contrary:
             contrary = p_words(found.result, opposite=True, against=" against no difference")
-        return _against_smallest(pair, side, least, contrary if ends_at < 0 else p, ends_at)
+        return against_smallest(pair, side, least, contrary if ends_at < 0 else p, ends_at)
     if begins is not None and begins > 0:
         down = f"the interval reaches down to {pair.size(begins)}"
         return f"{word}, yes{p}; by more than {least}, not shown: {down}."
     if pair.seen == OTHER[side]:
         return against(f"{pair.a} looks {OTHER[side]}", f"{contrary}{pair.reach()}")
     return f"{word} is not shown{p}, nor {side} by more than {least}{pair.reach()}."
-
-
-def _against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: float) -> str:
-    if ends_at < 0:
-        other = OTHER[side].capitalize()
-        return f"{other}, against the claim that it is {side} by more than {least}{p}."
-    short = f"the interval ends at {pair.size(ends_at)}"
-    more = f"{side} by any amount is not shown{p}"
-    return f"Not {side} by more than {least}, against the claim: {short}, and {more}."
 
 
 def _as_published(context: Context, result: TestResult) -> str:

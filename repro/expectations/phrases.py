@@ -20,6 +20,9 @@ from repro.stats.records import TestResult
 SMALLEST = "smallest effect of interest"
 """How the limit of a difference is labelled: its interval decides, and p is of no difference."""
 
+RULE = "smallest effect"
+"""The fact that holds p of a smallest effect, by which a difference is judged."""
+
 
 def margin_limit(sign: int, margin: Margin, name: str = "margin") -> base.LimitPart:
     value = sign * margin.size
@@ -182,6 +185,8 @@ class Compared:
         if interval is None or interval.low is None or interval.high is None:
             return ""
         both = [interval.low, interval.high]
+        if both == [0, 0] == [self.effect, 0]:
+            return ": all values are equal, and nothing is left to test"
         worst, best = both if self.better == "higher" else both[::-1]
         return f": the interval reaches from {self._end(worst)} to {self._end(best)}"
 
@@ -229,3 +234,13 @@ def compared(
         limits=limits,
         text=digits(fmt.fixed, found.digits),
     )
+
+
+def against_smallest(pair: Compared, side: Side, least: str, p: str, ends_at: float) -> str:
+    """Against a claim of an effect: on the other side, or too small."""
+    if ends_at < 0:
+        other = OTHER[side].capitalize()
+        return f"{other}, against the claim that it is {side} by more than {least}{p}."
+    short = f"the interval ends at {pair.size(ends_at)}"
+    more = f"{side} by any amount is not shown{p}"
+    return f"Not {side} by more than {least}, against the claim: {short}, and {more}."

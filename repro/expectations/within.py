@@ -114,7 +114,7 @@ class WithinKind(Kind[WithinReference]):
         side = {"both": "within", "higher": "not above", "lower": "not below"}[declared.side]
         said = f"{new} is {side} what {reference} leads to expect"
         if declared.margin is not None:
-            said += f", and shifted by less than {margin_words(declared.margin)}"
+            said += f", and {_shifted(declared, margin_words(declared.margin))}"
         return headed(context.measured(declared), said)
 
     def name_of_test(self, declared: WithinReference, context: Context) -> str:
@@ -259,7 +259,8 @@ def _therefore(declared: WithinReference, found: Found) -> str:
     alarms = "" if declared.nights is None else f" {_a_month(result.watch)}"
     margin = "" if declared.margin is None else margin_words(declared.margin)
     if found.conclusion is Conclusion.CONFIRMED:
-        said = f"Inside, and within the margin of {margin}, as claimed"
+        held = f"within the margin of {margin}" if declared.side == "both" else ""
+        said = f"Inside, and {held or _shifted(declared, margin)}, as claimed"
         said += f"{p_words(result, against=over)}."
     elif found.conclusion is Conclusion.CONTRADICTED:
         said = f"Outside, against the claim{p_words(result, opposite=True, against=over)}"
@@ -274,6 +275,12 @@ def _therefore(declared: WithinReference, found: Found) -> str:
         said = f"Inside{within}, which proves little: a shift of {_missed(result)} would be inside "
         said += "half of the time."
     return f"{said}{alarms}"
+
+
+def _shifted(declared: WithinReference, margin: str) -> str:
+    """What a margin allows: on one side alone, where only that is bad."""
+    both = declared.side == "both"
+    return f"shifted by less than {margin}" if both else f"less than {margin} {declared.side}"
 
 
 def _missed(result: WithinResult) -> str:

@@ -215,7 +215,10 @@ def _seeds(document: Document) -> str:
 
 
 def leaning(result: Result) -> Lean:
-    """Where the effect lies: on the claimed side, on the other side of none, or short of it."""
+    """Where the effect lies: on the claimed side, on the other side of none, or short of it.
+
+    Exactly at the limit it leans nowhere.
+    """
     values = [limit.value for limit in result.limits]
     if result.effect is None or not values or result.claimed == "none":
         return ""
@@ -225,7 +228,7 @@ def leaning(result: Result) -> Lean:
         return "to" if inside == (result.claimed == "between") else "against"
     sign, limit = (1, high) if result.claimed == "above" else (-1, low)
     if sign * (effect - limit) >= 0:
-        return "to"
+        return "to" if effect != limit else ""
     neutral = NEUTRAL.get(result.scale)
     short = neutral is not None and sign * (effect - neutral) >= 0
     return "short" if short else "against"

@@ -85,7 +85,7 @@ AGREEMENTS = {
 }
 
 
-_RATE = re.compile(r"it errs in ([\d.]+) ?% of cases")
+_RATE = re.compile(r"(if tails are heavy \(t4\),)?[^,]*it errs in ([\d.]+) ?% of cases")
 
 
 MEASURED_AT = 0.05
@@ -169,21 +169,26 @@ def error_rate(document: Document) -> str:
     """How often the tests of a claim err: as measured in designs like this one, or at most."""
     names = {result.id for result in decisive(document)}
     texts = [level.text for level in document.levels if level.expectation in names]
-    rates = [float(found[1]) for found in map(_RATE.search, texts) if found]
+    rates = [(float(found[2]), found[1] or "") for found in map(_RATE.search, texts) if found]
     said = strength(document.verdict.strength, document.claim.unit)
     if document.verdict.conclusion and rates:
-        said = _as_measured(document, max(rates))
+        said = _as_measured(document, *max(rates))
     return "; ".join(filter(None, (said, high_level(document))))
 
 
-def _as_measured(document: Document, rate: float) -> str:
-    """The rate, which was measured at 5%; of another declared level it says that it is lost."""
+def _as_measured(document: Document, rate: float, tails: str) -> str:
+    """The rate, which was measured at 5%; of another declared level it says that it is lost.
+
+    ``tails``: what it supposes of them.
+    """
     part = document.verdict.strength
     declared = max((result.alpha for result in decisive(document)), default=MEASURED_AT)
     if declared == MEASURED_AT or part is None or part.one_sided_level is None:
-        return f"error rate {rate:g}% instead of 5% as measured in designs like this"
+        said = " ".join(filter(None, ("5%", tails, "as measured in designs like this")))
+        return f"error rate {rate:g}% instead of {said}"
     level = fmt.percent(part.one_sided_level)
-    return f"error rate above {level}: designs like this have {rate:g}% at a level of 5%"
+    said = " ".join(filter(None, (tails, "designs like this have")))
+    return f"error rate above {level}: {said} {rate:g}% at a level of 5%"
 
 
 def high_level(document: Document) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repro.expectations.base import IntervalPart
-from repro.expectations.phrases import SMALLEST
+from repro.expectations.phrases import RULE, SMALLEST
 from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import ArmPart, Document, MeasurementPart, Result, SummaryPart
 from repro.report.palette import ARMS
@@ -77,11 +77,22 @@ def title_of(document: Document, expectation: str) -> str:
 
 
 def p_said(result: Result) -> str:
-    """`p = 0.013`, of the claim, or of the contrary where that was found; empty without one."""
+    """`p = 0.013`, of the claim, or of the contrary where that was found; empty without one.
+
+    Of a smallest effect that by which it is judged stands first.
+    """
     contrary = result.conclusion == Conclusion.CONTRADICTED
     contrary = contrary and not result.test.endswith("two-sided")
     p = result.p_against if contrary else result.p
-    return "" if p is None else f"{fmt.p_value(p)}{null(result)}"
+    said = "" if p is None else f"{fmt.p_value(p)}{null(result)}"
+    return f"{rule(result)}; {said}" if RULE in result.details else said
+
+
+def rule(result: Result) -> str:
+    """`by more than 0.3: p = 0.013`, and against it where it is not as claimed; or empty."""
+    said = result.details.get(RULE, "")
+    both = result.conclusion in (Conclusion.CONTRADICTED, Conclusion.TRIVIAL)
+    return said if both else said.partition("; ")[0]
 
 
 def null(result: Result) -> str:

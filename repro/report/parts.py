@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from repro.expectations.base import pair
+from repro.expectations.phrases import RULE
 from repro.expectations.verdict_words import Conclusion
 from repro.judging.document import Document, Result
 from repro.judging.reason import DECIDED, Lean, leaning
@@ -153,8 +154,9 @@ def _remark(document: Document, result: Result) -> str:
     if result.conclusion is None:
         return ""
     if result.conclusion == Conclusion.INCONCLUSIVE:
-        return LEANS[leaning(result)]
-    said = [lookups.p_said(result)] if result.conclusion in DECIDED else []
+        return "; ".join(filter(None, (LEANS[leaning(result)], lookups.rule(result))))
+    shown = result.conclusion in DECIDED or RULE in result.details
+    said = [lookups.p_said(result)] if shown else []
     if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
         said.append(f"leaving out one {document.claim.unit} changes it")
     return "; ".join(filter(None, said))

@@ -39,7 +39,7 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     for flag in verdict.flags:
         said.append(f"{badges.name_of_flag(flag.kind, document.claim.unit)}: {flag.text}")
-    lines += [f"- {escaped(line)}" for line in (*said, *notes)]
+    lines += [f"- {escaped(line)}" for line in dict.fromkeys((*said, *notes))]
     fence = "``" if "`" in command else "`"
     lines.append(f"- verify it again: {fence}{fmt.unbroken(fmt.clean(command))}{fence}")
     return "\n".join(lines) + "\n"

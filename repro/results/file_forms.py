@@ -15,7 +15,16 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from repro.errors import ClaimError
-from repro.results.forms import Form, FoundRun, ResultsThere, Way, named, refused, unfit
+from repro.results.forms import (
+    Form,
+    FoundRun,
+    OneRunError,
+    ResultsThere,
+    Way,
+    named,
+    refused,
+    unfit,
+)
 from repro.results.json_runs import read_json, runs_in_json, several_inside
 from repro.results.log_runs import (
     LOGS,
@@ -32,6 +41,7 @@ from repro.results.path_names import (
     common,
     counts_runs,
     forms_named,
+    import_keys,
     labels_of,
     of_one_training,
     telling,
@@ -104,7 +114,16 @@ def _of_log(path: Path, place: str) -> Form:
     mistake = f"this log is one run, with the numbers {named(names)}"
     advice = f"give the folder with the logs of all runs, such as {path.parent}"
     expected = "the logs of several runs, or one that says arm and seed of each"
-    raise refused(path, mistake, expected, advice)
+    raise OneRunError(str(refused(path, mistake, expected, advice)))
+
+
+def one_run_of(path: Path, root: Path) -> Way:
+    """How a file is read that is one run, whatever it would be read as among others."""
+    place = ResultsThere(path, root).place
+    form = Form("a file that is one run", {"from": "files", **import_keys(place)})
+    if path.suffix.lower() in LOGS and not is_table(path):
+        form = replace(form, runs=(run_in_log(path, place, {}),))
+    return Way("one run", lambda: (form,))
 
 
 # logs

@@ -124,6 +124,14 @@ class UnfitError(ClaimError):
 class OneEachError(ClaimError):
     """One value for each arm, from which no chance is known; its items may tell more."""
 
+    def __init__(self, message: str, arm: str) -> None:
+        super().__init__(message)
+        self.arm = arm
+
+
+class OneRunError(ClaimError):
+    """A file, or the rows of a series, that is one run, where several were expected."""
+
 
 def refused(path: Path, mistake: str, expected: str, advice: str) -> ClaimError:
     """The error of results that cannot be read: what is wrong, what was expected, what to do."""
@@ -142,12 +150,13 @@ def named(names: Collection[str]) -> str:
     return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def one_run(path: Path, mistake: str) -> ClaimError:
+def one_run(path: Path, mistake: str) -> OneRunError:
     """The error of a file that is one run: where others like it lie."""
     beside = sum(each.suffix == path.suffix for each in path.parent.iterdir()) - 1
     there = f"; {beside} more {path.suffix} lie beside it" if beside else ""
     advice = f"give the folder with the files of all runs, such as {_folder_of_several(path)}"
-    return refused(path, f"{mistake}{there}", "a table, or the files of several runs", advice)
+    expected = "a table, or the files of several runs"
+    return OneRunError(str(refused(path, f"{mistake}{there}", expected, advice)))
 
 
 def _folder_of_several(path: Path) -> Path:

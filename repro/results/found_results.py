@@ -13,7 +13,7 @@ from typing import Any
 
 from repro.errors import ClaimError, DataError
 from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds, table_name
-from repro.results.file_forms import forms_of_chart
+from repro.results.file_forms import forms_of_chart, one_run_of
 from repro.results.folds import cross_validated, folds_of, of_folds, paired_by_folds, with_folds
 from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
 from repro.results.importer import FilesRead
@@ -152,6 +152,7 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
     lost: list[tuple[Way, ClaimError | DataError]] = []
     asked = bool(hints.arm or hints.measure)
     ways = ways_of(path, base, hints.reader, asked=asked)
+    ways = [one_run_of(path, base)] if hints.lone == "file" else ways
     for place, way in enumerate(ways):
         try:
             at, forms = base, way.forms()
@@ -323,7 +324,8 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         runs, label, seed = with_labels(runs, hints)
     told = {seed, *ended}
     where = label or arm_field(path, runs, told, hints)
-    if not where or not repeated(runs, where) or not (hints.arm or may_recur(runs, where)):
+    lone = hints.lone == "arm" or (repeated(runs, where) and (hints.arm or may_recur(runs, where)))
+    if not (where and lone):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:

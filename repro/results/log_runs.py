@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from repro.files import read_bytes
+from repro.files import leads_out, read_bytes
 from repro.results.forms import FoundRun, refused
-from repro.results.roles import ARMS, SEEDS
+from repro.results.roles import ARMS, SEEDS, says_best
 from repro.results.series import Row, form_of, series_of
-from repro.schema.cells import is_odd, with_points
+from repro.schema.cells import float_of, is_odd, with_points
 
 LOGS = (".log", ".txt", ".out")
 
@@ -35,6 +37,17 @@ _BRACKETS = str.maketrans(dict.fromkeys("'\"", "") | dict.fromkeys("(){}[]", " ,
 _UNIT = re.compile(r"\([^()\s]*\)(?=\s*[:=])")
 _APART = re.compile(r"\s*(?<!:)[:=](?![:=/\\])\s*")
 _FULL_NUMBER = re.compile(NUMBER + r"%?")
+
+NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
+_SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
+_SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
+_TOKEN = re.compile(r"[^\s,;|)}\]\"'<]+(?:,\d+)?%?")
+_SOURCE_ENDS = re.compile(r"^={40,}[ \t]*\r?$", re.MULTILINE)
+_STEP = re.compile(
+    r"(?i)(?<![a-z])(?:global[_ ])?(?:steps?|iter(?:ation)?s?|it|epochs?)"
+    r"[\"']?[:= ]+(\d+)(?:/(\d+))?"
+)
+_DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 
 class NamedValue(NamedTuple):
@@ -190,3 +203,113 @@ def _value(text: str, *, alone: bool) -> str:
     if not alone or _FULL_NUMBER.fullmatch(first):
         return first
     return " ".join(words).rstrip(",;|")
+
+
+# the values of one number in a log
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A value in a log: the words before it in its line, and the step that the line is of.
+
+    ``total`` is how many steps there were to be. Both are None where the line does not say.
+    """
+
+    before: str
+    step: int | None
+    total: int | None
+    value: float
+
+    @property
+    def at(self) -> str:
+        """`at step 1670/1670`; the words before the number, where no step is said."""
+        if self.step is None:
+            return f"after '{self.before}'" if self.before else "at the end"
+        return f"at step {self.step}" + ("" if self.total is None else f"/{self.total}")
+
+    @property
+    def best(self) -> bool:
+        """Whether the words say that it is the best of several: `Minimum validation bpb`."""
+        return says_best("".join(self.before.split()[-1:]))
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether more steps were to come."""
+        return self.step is not None and self.total is not None and self.step < self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The values in a log, by their names, and the digests of all of it, and of its source.
+
+    That is empty where the log has none.
+    """
+
+    name: str
+    values: Mapping[str, list[Stand]]
+    digest: str
+    source: str
+
+
+def read_log(file: Path, path: Path, names: Sequence[str]) -> Log:
+    """The values of some names in a log; ClaimError where it cannot be read."""
+    if leads_out(file, path):
+        expected = f"files below {path.resolve()}"
+        raise refused(file, "a link that leads elsewhere", expected, "put the file itself there")
+    try:
+        text = read_bytes(file, LARGEST).decode("utf-8", "replace")
+    except OSError as error:
+        mistake = f"cannot be read: {error.strerror}"
+        raise refused(file, mistake, "a log", "check the file") from None
+    end = _SOURCE_ENDS.search(text)
+    end = end if end is not None and _SOURCE.search(text, 0, end.start()) else None
+    source = "" if end is None else _digest(_SEED_SET.sub(r"\1", text[: end.start()]))
+    lines = text[0 if end is None else end.end() :].splitlines()
+    sought = {name: _sought(name) for name in names}
+    there = [name for name, of in sought.items() if of.search(text)]
+    values = {name: [*_stands(file, lines, name, sought[name])] for name in there}
+    return Log(file.relative_to(path).as_posix(), values, _digest(text), source)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def forms_of_lines(file: Path) -> set[str]:
+    """What the lines of a log are with a mark in place of numbers, where words are in them."""
+    lines = read_bytes(file, LARGEST).decode("utf-8", "replace").splitlines()
+    marked = {_DIGITS.sub("#", line.strip()) for line in lines}
+    return {each for each in marked if any(map(str.isalpha, each))}
+
+
+def _sought(name: str) -> re.Pattern[str]:
+    """Where a number of that name begins."""
+    words = re.escape(name).replace("_", "[_ ]").replace("\\ ", "[_ ]")
+    return re.compile(rf"(?i)(?<!\w){words}(?!\w)[\"']*[ \t]*[:=| \t]+[\"'(]*(?=\S)")
+
+
+def _stands(
+    file: Path, lines: Iterable[str], name: str, sought: re.Pattern[str]
+) -> Iterator[Stand]:
+    """The values of a number, in their order; ClaimError for one that cannot be read."""
+    for line in lines:
+        if not (found := sought.search(line)):
+            continue
+        token = _TOKEN.match(line, found.end())
+        text = "" if token is None else token[0].rstrip(".:")
+        number = float_of(text)
+        if number is None:
+            if "{" in text:  # a line of source
+                continue
+            if any(map(str.isdigit, text)) or text.casefold() in NO_VALUE:
+                mistake = f"no number can be read in '{line[found.start() :][:40]}'"
+                raise refused(file, mistake, f"'{name}' as in `{name}:3.2776`", "write it so")
+            continue
+        step = _STEP.search(line)
+        at, total = (None, None) if step is None else step.groups()
+        words = " ".join(_DIGITS.sub("#", line[: found.start()]).split())
+        yield Stand(words, _whole(at), _whole(total), number)
+
+
+def _whole(text: str | None) -> int | None:
+    return None if text is None else int(text)

@@ -11,6 +11,7 @@ from typing import Literal
 from repro.results.forms import named, refused
 from repro.results.log_runs import text_of
 from repro.results.readings import LOOP_WORDS, STATE_COLUMNS, short, state_of
+from repro.results.series import in_lines, records_in
 from repro.schema.cells import float_of
 from repro.schema.numbers import number_of
 from repro.schema.rows import QuoteError, lenient_rows
@@ -51,10 +52,13 @@ def read_loop(path: Path, measure: str) -> tuple[list[Experiment], list[str]]:
     """
     (_, head), *rows = _rows(path)
     name, place, status = _columns(path, head, measure)
-    for line, row in rows:
-        if len(row) != len(head):
-            mistake = f"row {line} has {len(row)} cells, and the header {len(head)}"
-            raise refused(path, mistake, "as many in every row", "correct it")
+    if ragged := [(line, len(row)) for line, row in rows if len(row) != len(head)]:
+        (line, cells), many = ragged[0], len(ragged)
+        mistake = f"row {line} has {cells} cells, and the header {len(head)}"
+        mistake += f"; {many} of {len(rows)} rows have another number of cells" if many > 1 else ""
+        raise refused(
+            path, mistake, "as many in every row", f"correct {'it' if many < 2 else 'them'}"
+        )
     if rows[0][1][status].casefold() in BASELINES:
         rows[0][1][status] = "keep"
     words = list(dict.fromkeys(row[status] for _, row in rows))
@@ -84,8 +88,13 @@ def read_loop(path: Path, measure: str) -> tuple[list[Experiment], list[str]]:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The numbered rows of a TSV, in which a quote is a character like others, or of a CSV."""
+    """The numbered rows of a TSV, in which a quote is a character like others, of a CSV, or JSON.
+
+    That has an object in each line.
+    """
     text = "\n".join(text_of(path).splitlines())
+    if in_lines(text):
+        return _in_json(path, text)
     separator = "\t" if "\t" in text.lstrip().partition("\n")[0] else ","
     try:
         found = list(lenient_rows(text, separator, quotes=separator == ","))
@@ -101,6 +110,18 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     if len(rows) < 2:
         raise refused(path, "it has no rows", "a header, and a row for each experiment", "check it")
     return rows
+
+
+def _in_json(path: Path, text: str) -> list[tuple[int, list[str]]]:
+    """A row for each line of JSON, below their names."""
+    try:
+        records = records_in(text, "jsonl")
+    except ValueError as error:
+        raise refused(path, str(error), "JSON with an object in each line", "correct it") from None
+    names = list(dict.fromkeys(name for record in records for name in record))
+    cells = ([record.get(name) for name in names] for record in records)
+    rows = (["" if cell is None else str(cell).strip() for cell in row] for row in cells)
+    return list(enumerate([names, *rows]))
 
 
 def _columns(path: Path, head: Sequence[str], measure: str) -> tuple[int | None, int, int]:

@@ -6,7 +6,6 @@ no value.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import shlex
@@ -21,17 +20,15 @@ from string import digits
 from typing import Literal
 
 from repro.errors import printable
-from repro.files import leads_out, read_bytes
 from repro.results.folds import refuse_folds
-from repro.results.forms import named, refused
+from repro.results.forms import OneEachError, OneRunError, named, refused
 from repro.results.found_results import FoundResults, read_results
-from repro.results.log_runs import LARGEST, LOGS, is_table
+from repro.results.log_runs import LOGS, Log, Stand, forms_of_lines, is_table, read_log
 from repro.results.path_names import common
 from repro.results.roles import says_best
 from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
-from repro.schema.cells import float_of
 from repro.schema.numbers import number_of
 
 MEASURES = (
@@ -50,25 +47,15 @@ NO_LOGS = re.compile(
 )
 """Beginnings of names of other text files; every log is a run, finished or not."""
 
-NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
 LEAST_ALIKE = 4
 """Values that two logs share all along before they are taken for the log of one run."""
 
-_SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
-_SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
 _UUID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![a-z])[0-9a-f]{6,}(?![a-z])"
     r"|(?<![a-z0-9])(?=[a-f]*\d)[0-9a-f]{5}(?![a-z0-9])|\d+"
 )
-_TOKEN = re.compile(r"[^\s,;|)}\]\"'<]+(?:,\d+)?%?")
-_SOURCE_ENDS = re.compile(r"^={40,}[ \t]*\r?$", re.MULTILINE)
-_STEP = re.compile(
-    r"(?i)(?<![a-z])(?:global[_ ])?(?:steps?|iter(?:ation)?s?|it|epochs?)"
-    r"[\"']?[:= ]+(\d+)(?:/(\d+))?"
-)
 _SEED = re.compile(r"(?i)seed[_=-]?(\d+)")
 _WILD = re.compile(r"[*?]|\[[^]]*\]")
-_DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,54 +66,27 @@ class RecordHints:
     step: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
-    """A value in a log: the words before it in its line, and the step that the line is of.
+def read_alone(
+    path: Path, root: Path, hints: Hints, step: int | None, *, lone: str | None = None
+) -> FoundResults:
+    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others.
 
-    ``total`` is how many steps there were to be. Both are None where the line does not say.
+    ``lone`` is the number of a reference that one run is held against, and may be empty.
     """
-
-    before: str
-    step: int | None
-    total: int | None
-    value: float
-
-    @property
-    def at(self) -> str:
-        """`at step 1670/1670`; the words before the number, where no step is said."""
-        if self.step is None:
-            return f"after '{self.before}'" if self.before else "at the end"
-        return f"at step {self.step}" + ("" if self.total is None else f"/{self.total}")
-
-    @property
-    def best(self) -> bool:
-        """Whether the words say that it is the best of several: `Minimum validation bpb`."""
-        return says_best("".join(self.before.split()[-1:]))
-
-    @property
-    def ended_early(self) -> bool:
-        """Whether more steps were to come."""
-        return self.step is not None and self.total is not None and self.step < self.total
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """The values in a log, by their names, and the digests of all of it, and of its source.
-
-    That is empty where the log has none.
-    """
-
-    name: str
-    values: Mapping[str, list[Stand]]
-    digest: str
-    source: str
-
-
-def read_alone(path: Path, root: Path, hints: Hints, step: int | None) -> FoundResults:
-    """Results in which nothing has to tell arms apart: of a record, at ``step``, or any others."""
     if hints == Hints(measure=hints.measure) and is_record(path):
-        return read_record(path, RecordHints(hints.measure, step))
-    results = read_results(path, root, replace(hints, step=step, alone=True))
+        return read_record(path, RecordHints(hints.measure or lone or "", step))
+    hints = replace(hints, step=step, alone=True)
+    try:
+        results = read_results(path, root, hints)
+    except OneRunError:
+        if lone is None:
+            raise
+        hints = replace(hints, lone="file", measure=hints.measure or lone)
+        results = read_results(path, root, hints)
+    except OneEachError as error:
+        if lone is None:
+            raise
+        results = read_results(path, root, replace(hints, lone="arm", arm=error.arm))
     refuse_folds(path, results.folds)
     return results
 
@@ -154,13 +114,14 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     asked, (path, selected) = path, _selected(path)
     left = [each.name for each in _logs(path) if each not in selected] if selected else []
     said = [f"not used, not named so: {_some(left)}"] if left else []
-    files, said = (selected, said) if selected else _chosen(path)
+    names = (hints.measure,) if hints.measure else MEASURES
+    files, said = (selected, said) if selected else _chosen(path, names)
     if hints.step is None:
         _refuse_methods(path, files)
-    names = (hints.measure,) if hints.measure else MEASURES
-    measure, logs = _measured(path, [_read(file, path, names) for file in files], names)
+    measure, logs = _measured(path, [read_log(file, path, names) for file in files], names)
+    logs, others = _without_others(path, logs, measure)
     logs, best = _without_best(logs, measure)
-    said += best
+    said += [*others, *best]
     _refuse_joined(path, logs, measure)
     logs, copies = _once(logs, measure)
     said += copies
@@ -171,7 +132,7 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     there = {name: end for name, end in found.items() if isinstance(end, Stand)}
     if missing := [name for name, end in found.items() if end is None]:
         said.append(f"missing, for they ended without a last '{measure}': {_some(missing)}")
-    _refuse_apart(path, there, hints)
+    _refuse_apart(path, there, hints, [log.values.get(measure, []) for log in logs])
     values = [
         _value(seed, end) for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
     ]
@@ -200,21 +161,44 @@ def _value(seed: int, end: Stand | str | None) -> FoundValue:
 # which logs
 
 
-def _chosen(path: Path) -> tuple[list[Path], list[str]]:
+def _chosen(path: Path, names: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The logs right in the folder, else those of the only folder below; and what is said."""
     logs, below = _logs(path), _below(path)
     elsewhere = [f"{name} ({len(each)})" for name, each in below.items()]
     if logs:
+        deeper = {each.name: len(_below(each)) for each in _folders(path) if each.name not in below}
+        elsewhere += [f"{number_of(n, 'folder')} in {name}" for name, n in deeper.items() if n]
         return logs, [f"not used, logs in folders below: {named(elsewhere)}"] if elsewhere else []
     numbered = all(any(map(str.isdigit, name)) for name in below)
     if numbered and all(len(each) == 1 for each in below.values()):
         return [each for (each,) in below.values()], [f"a log in each of {len(below)} folders"]
+    if numbered and (found := _one_of_each(path, below, names)):
+        return found
     if len(below) == 1:
         ((name, only),) = below.items()
         return only, [f"the logs lie in {name}"]
     mistake = f"its logs lie in several folders: {named(elsewhere)}"
     advice = f"name one of them, as in {path / next(iter(below))}"
     raise refused(path, mistake, "the logs of one record", advice)
+
+
+def _one_of_each(
+    path: Path, below: Mapping[str, list[Path]], names: Sequence[str]
+) -> tuple[list[Path], list[str]] | None:
+    """The log with the most values in each of folders alike, a run each; None for other folders."""
+    (first, *_), files = below.values(), {tuple(f.name for f in each) for each in below.values()}
+    if len(below) < 2 or len(files) > 1 or len({*map(_alike, below)}) > 1:
+        return None
+    counts = {
+        file.name: max(map(len, read_log(file, path, names).values.values()), default=0)
+        for file in first
+    }
+    (most, n), *others = Counter(counts).most_common()
+    if not n or any(n == other for _, other in others):
+        return None
+    rest = named([name for name, _ in others])
+    said = f"{most} in each of {len(below)} folders; not used there: {rest}"
+    return [path / folder / most for folder in below], [said]
 
 
 def _selected(path: Path) -> tuple[Path, list[Path]]:
@@ -255,7 +239,7 @@ def _refuse_methods(path: Path, files: Sequence[Path]) -> None:
     """ClaimError where words in the names of logs tell groups of several apart."""
     groups: dict[str, list[str]] = {}
     for file in files:
-        word = _UUID.sub("#", _SEED.sub("seed#", file.stem)).strip("_-. #")
+        word = _alike(file.stem).strip("_-. #")
         groups.setdefault(word, []).append(file.relative_to(path).as_posix())
     several = {word or "no word": each for word, each in groups.items() if len(each) > 1}
     if len(several) > 1:
@@ -269,67 +253,13 @@ def _refuse_methods(path: Path, files: Sequence[Path]) -> None:
         raise refused(path, mistake, "the logs of one program", advice)
 
 
-def _below(path: Path) -> Mapping[str, list[Path]]:
+def _folders(path: Path) -> list[Path]:
     folders = sorted(each for each in path.iterdir() if each.is_dir() and not each.is_symlink())
-    shown = (each for each in folders if not each.name.startswith("."))
-    return {each.name: logs for each in shown if (logs := _logs(each))}
+    return [each for each in folders if not each.name.startswith(".")]
 
 
-def _read(file: Path, path: Path, names: Sequence[str]) -> Log:
-    """The values of some names in a log; ClaimError where it cannot be read."""
-    if leads_out(file, path):
-        expected = f"files below {path.resolve()}"
-        raise refused(file, "a link that leads elsewhere", expected, "put the file itself there")
-    try:
-        text = read_bytes(file, LARGEST).decode("utf-8", "replace")
-    except OSError as error:
-        mistake = f"cannot be read: {error.strerror}"
-        raise refused(file, mistake, "a log", "check the file") from None
-    end = _SOURCE_ENDS.search(text)
-    end = end if end is not None and _SOURCE.search(text, 0, end.start()) else None
-    source = "" if end is None else _digest(_SEED_SET.sub(r"\1", text[: end.start()]))
-    lines = text[0 if end is None else end.end() :].splitlines()
-    sought = {name: _sought(name) for name in names}
-    there = [name for name, of in sought.items() if of.search(text)]
-    values = {name: [*_stands(file, lines, name, sought[name])] for name in there}
-    return Log(file.relative_to(path).as_posix(), values, _digest(text), source)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _sought(name: str) -> re.Pattern[str]:
-    """Where a number of that name begins."""
-    words = re.escape(name).replace("_", "[_ ]").replace("\\ ", "[_ ]")
-    return re.compile(rf"(?i)(?<!\w){words}(?!\w)[\"']*[ \t]*[:=| \t]+[\"'(]*(?=\S)")
-
-
-def _stands(
-    file: Path, lines: Iterable[str], name: str, sought: re.Pattern[str]
-) -> Iterator[Stand]:
-    """The values of a number, in their order; ClaimError for one that cannot be read."""
-    for line in lines:
-        if not (found := sought.search(line)):
-            continue
-        token = _TOKEN.match(line, found.end())
-        text = "" if token is None else token[0].rstrip(".:")
-        number = float_of(text)
-        if number is None:
-            if "{" in text:  # a line of source
-                continue
-            if any(map(str.isdigit, text)) or text.casefold() in NO_VALUE:
-                mistake = f"no number can be read in '{line[found.start() :][:40]}'"
-                raise refused(file, mistake, f"'{name}' as in `{name}:3.2776`", "write it so")
-            continue
-        step = _STEP.search(line)
-        at, total = (None, None) if step is None else step.groups()
-        words = " ".join(_DIGITS.sub("#", line[: found.start()]).split())
-        yield Stand(words, _whole(at), _whole(total), number)
-
-
-def _whole(text: str | None) -> int | None:
-    return None if text is None else int(text)
+def _below(path: Path) -> Mapping[str, list[Path]]:
+    return {each.name: logs for each in _folders(path) if (logs := _logs(each))}
 
 
 # which number
@@ -351,6 +281,28 @@ def _measured(path: Path, logs: Sequence[Log], names: Sequence[str]) -> tuple[st
         mistake = f"several numbers stand in its logs: {', '.join(found)}"
         raise refused(path, mistake, "one of them", f"name it, as in --measure {found[-1]}")
     return found[0], logs
+
+
+def _without_others(
+    path: Path, logs: Sequence[Log], measure: str
+) -> tuple[Sequence[Log], list[str]]:
+    """The logs without texts that are none: without a value, unlike those with one; what is said.
+
+    A log has a name like theirs, or a line that is like one of theirs but for its numbers.
+    """
+    having = [log for log in logs if log.values.get(measure)]
+    names, forms = {_alike(log.name) for log in having}, set[str]()
+    left = [log for log in logs if log not in having and _alike(log.name) not in names]
+    if left:
+        forms = forms_of_lines(path / having[0].name)
+    left = [log for log in left if not forms & forms_of_lines(path / log.name)]
+    said = [f"not used, unlike the logs: {named([log.name for log in left])}"] if left else []
+    return [log for log in logs if log not in left], said
+
+
+def _alike(name: str) -> str:
+    """A name with a mark in place of a number, or of what chance has named."""
+    return _UUID.sub("#", _SEED.sub("seed#", PurePosixPath(name).name))
 
 
 def _without_best(logs: Sequence[Log], measure: str) -> tuple[Sequence[Log], list[str]]:
@@ -423,13 +375,23 @@ def _end(stands: Sequence[Stand], step: int | None) -> Stand | Literal["other"] 
     return None if early or last.ended_early else "other"
 
 
-def _refuse_apart(path: Path, ends: Mapping[str, Stand], hints: RecordHints) -> None:
-    """ClaimError where logs do not end at one step, or with one line, and so are not alike."""
+def _refuse_apart(
+    path: Path, ends: Mapping[str, Stand], hints: RecordHints, every: Sequence[Sequence[Stand]]
+) -> None:
+    """ClaimError where logs do not end at one step, or with one line, and so are not alike.
+
+    ``every`` are the values of each log.
+    """
     if not ends:
+        stands = [each[-1] for each in every if each and each[-1].step is not None]
+        last = Counter(stand.at for stand in stands)
+        where = ", ".join(f"{at} in {number_of(n, 'log')}" for at, n in last.items())
         mistake = f"no log has a value at step {hints.step}"
-        raise refused(
-            path, mistake, "a step that is in the logs", "leave out --step, or correct it"
-        )
+        if hints.step is None:
+            mistake = "every log ends before its last step"
+        step = f", as in --step {max(stand.step or 0 for stand in stands)}" if stands else ""
+        mistake += f": the last value is {where}" if where else ""
+        raise refused(path, mistake, "a step that is in the logs", f"say which step counts{step}")
     finite = {name: end for name, end in ends.items() if math.isfinite(end.value)}
     counts = Counter(end.at for end in finite.values())
     if len(counts) < 2:

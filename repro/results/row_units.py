@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro.errors import ClaimError
-from repro.results.forms import Form, FoundRun, OneEachError, named, refused
+from repro.results.forms import Form, FoundRun, OneEachError, OneRunError, named, refused
 from repro.results.path_names import EPISODES
 from repro.results.readings import short, time_of
 from repro.results.roles import (
@@ -167,7 +167,8 @@ def _a_series(rows: Rows, key: str) -> ClaimError:
     once = all(max(values.values()) == 1 for values in rows.cells(key).values())
     what = f"the {steps} steps of one run per arm" if once else "steps of runs that have no number"
     mistake = f"no seeds are named, and by '{key}' the rows are {what}: they are not replicates"
-    return refused(rows.path, mistake, "several runs of each arm", advice)
+    error = refused(rows.path, mistake, "several runs of each arm", advice)
+    return OneRunError(str(error)) if once and len({*rows.arms}) == 1 else error
 
 
 def _is_curve(rows: Rows, key: str) -> bool:
@@ -317,12 +318,12 @@ def runs_of_rows(
     if len(mine) == 1 or any(role_of(name) is not None for name in mine):
         mistake = f"a row per arm, by '{key}', with one value each of {named(mine)}"
         advice = "give the results of every run: a row for each, with its seed"
-        raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
+        raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)), key)
     mistake = f"one value for each arm, by '{key}', and each of {len(mine)} columns, {named(mine)}"
     advice = "if these are data sets, give a row for each, named in a column `dataset`, and a "
     advice += f"column per {key}: these are compared over them; columns of runs are called "
     advice += "seed_0, seed_1 ..."
-    raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)))
+    raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)), key)
 
 
 def _names_each(runs: Sequence[FoundRun], key: str) -> bool:

@@ -47,7 +47,8 @@ class Hints:
     the only reader that is asked. ``alone``: results in which nothing tells arms apart are one arm.
     ``items`` is the field of the item that a row is about, ``clusters`` that of its group.
     ``step`` is the one that counts in a table whose rows are of steps. ``test_to_train``: the size
-    of the test set of a fold or split over that of its training set.
+    of the test set of a fold or split over that of its training set. ``lone``: the file is one run,
+    or each arm in it may have one.
     """
 
     arm: str = ""
@@ -62,6 +63,7 @@ class Hints:
     clusters: str = ""
     step: int | None = None
     test_to_train: float | None = None
+    lone: Literal["", "file", "arm"] = ""
 
     @property
     def fields(self) -> frozenset[str]:

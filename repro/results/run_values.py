@@ -362,6 +362,8 @@ def each_run(rows: Rows, hints: Hints) -> str:
     """What one run is, by what was read."""
     if hints.unit:
         return f"each the mean of the rows with one '{rows.seed}'"
+    if not rows.seed and hints.lone == "file":
+        return "the whole file"
     if not rows.seed:
         return "one per row, for no field says that rows are anything else"
     return "one per seed" if role_of(rows.seed) == "seed" else f"one per '{rows.seed}'"

@@ -216,6 +216,8 @@ def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
             continue
         if any(cell.strip() for cell in cells[len(header) :]):
             mistake = f"line {line} has {len(cells)} cells, and the header {len(header)}"
+            rest = sum(any(map(str.strip, each[len(header) :])) for _, each in rows)
+            mistake += f", and {rest} more lines have too many as well" if rest else ""
             more = "; a number with a comma in it must be in quotes, or written with a point"
             raise ValueError(mistake + more * (separator == ","))
         if cells[0].startswith("#"):

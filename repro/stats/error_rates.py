@@ -260,10 +260,8 @@ def level_of_effects(effects: Sequence[float]) -> str | None:
     worst = _worst("level", [design_of_one(Sample.of(*effects))])
     if worst is None:
         return None
-    return (
-        f"The mean effect of tasks is tested as that of one sample: with {worst.n} tasks and "
-        f"{SEEN[worst.distribution]} it {_errs(worst)}."
-    )
+    said = f"with {worst.n} tasks and {SEEN[worst.distribution]} it {_errs(worst)}"
+    return f"The mean effect of tasks is tested as that of one sample: {said}."
 
 
 def _design_of_two(a: Arm, b: Arm) -> CellDesign | None:
@@ -316,7 +314,11 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
         return None
     sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
-    return f"{NAMES[test]}: with {_design(worst)}{nearest} it {_errs(worst)}."
+    told = _design(worst)
+    if worst.distribution == "t4" and not any("t4" in design.shapes for design in designs):
+        told = told.replace(f" and {SEEN['t4']}", "")
+        nearest = f"{nearest.rstrip(',')}, if tails are heavy (t4),"
+    return f"{NAMES[test]}: with {told}{nearest} it {_errs(worst)}."
 
 
 def _worst(test: str, designs: Sequence[CellDesign]) -> MeasuredRate | None:
@@ -433,12 +435,10 @@ def _design(cell: MeasuredRate) -> str:
         if cell.test.startswith(_TASKS):
             return f"{_per_task(cell)}{more}"
         return f"{cell.n} {unit}{more}"
-    n = f"{cell.n} replicates per arm"
-    if cell.others is not None:
-        n = f"{cell.n} against {cell.others} replicates"
-    spreads = "equal standard deviations"
-    if cell.sd_ratio != 1:
-        spreads = f"standard deviations {_ratio(cell.sd_ratio)}"
+    unequal = f"{cell.n} against {cell.others} replicates"
+    n = f"{cell.n} replicates per arm" if cell.others is None else unequal
+    apart = f"standard deviations {_ratio(cell.sd_ratio)}"
+    spreads = "equal standard deviations" if cell.sd_ratio == 1 else apart
     most = "at most " if cell.test.startswith("group_obf") else ""
     return f"{most}{n}, {spreads}{more}"
 

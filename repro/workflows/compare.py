@@ -178,7 +178,8 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items() if runs)
-    unit = "folds" if results.folds else "runs" if comparison.hints.unit else "seeds"
+    of_runs = comparison.hints.unit and "seed" not in comparison.hints.unit.casefold()
+    unit = "folds" if results.folds else "runs" if of_runs else "seeds"
     if results.tasks:
         lone = all(_count(runs) == "1" for runs in results.runs.values())
         unit = "values" if lone else unit
@@ -250,29 +251,31 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     apart = comparison.against or comparison.within
     baseline = comparison.baseline
     if apart:
-        baseline = str(apart) if str(apart) in results.runs else [*results.runs][1]
+        baseline = str(apart) if str(apart) in results.runs else [*results.runs][-1]
     better = better_of(comparison, results.measure)
     if comparison.within and comparison.better is None:
         results.said.append(f"{better} is better in tables (else: --better); both sides are tested")
-    return results, drafts_of(
-        results,
-        DraftOptions(
-            better,
-            comparison.by,
-            comparison.why or WHY,
-            baseline,
-            own=WRITTEN_FROM_RESULTS,
-            head=head,
-            out=comparison.out,
-            ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
-            level=comparison.level,
-            alpha=comparison.alpha,
-            paired=comparison.paired,
-            one_sided=comparison.against is not None,
-            within=_bad_side(comparison),
-            test_to_train=comparison.hints.test_to_train,
-        ),
+    asked = DraftOptions(
+        better,
+        comparison.by,
+        comparison.why or WHY,
+        baseline,
+        own=WRITTEN_FROM_RESULTS,
+        head=head,
+        out=comparison.out,
+        ending="" if place == Path() else f"_{name_of(str(place), before='in')}",
+        level=comparison.level,
+        alpha=comparison.alpha,
+        paired=comparison.paired,
+        one_sided=comparison.against is not None,
+        within=_bad_side(comparison),
+        test_to_train=comparison.hints.test_to_train,
     )
+    try:
+        return results, drafts_of(results, asked)
+    except ClaimError as error:
+        lost = [f"\n  read: {line}" for line in results.said if "left out" in line]
+        raise ClaimError("".join([str(error), *lost])) from error
 
 
 def _read(comparison: CompareOptions) -> FoundResults:
@@ -283,39 +286,41 @@ def _read(comparison: CompareOptions) -> FoundResults:
     if (second := comparison.against or comparison.within) is None:
         return _one(comparison, comparison.results)
     if isinstance(second, PrintedReference):
-        return _with_printed(_one(comparison, comparison.results), second)
+        return _with_printed(_one(comparison, comparison.results, ""), second)
     if not second.exists() and number_in(str(second)) is not None:
         mistake = f"{second}: a number, and no results to compare with"
         advice = f"to hold the mean against it: --at-most {second} or --at-least {second}"
         raise ClaimError(f"{mistake}\n  expected: a file or folder of runs\n  to do: {advice}")
     if not (second.exists() or has_magic(str(second))):
         return _with_arm(comparison, str(second))
-    results, other = (_one(comparison, each) for each in (comparison.results, second))
-    for each in (results, other):
+    other = _one(comparison, second)
+    lone = None if comparison.within is None else other.called
+    results = _one(comparison, comparison.results, lone)
+    for each in (results, other) if lone is None else (other,):
         _refuse_arms(each)
     if other.measure != results.measure:
         mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
         raise refused(other.path, mistake, "one number", "name it: --measure NAME")
-    values = ((str(each.path), run.value) for each in (results, other) for run in _only(each))
-    refuse_percent(results.path, values)
-    ((name, runs),), ((base, others),) = results.runs.items(), other.runs.items()
-    if name == base:
-        mistake = f"both are called '{name}'"
+    every = (
+        (str(each.path), run.value)
+        for each in (results, other)
+        for runs in each.runs.values()
+        for run in runs
+    )
+    refuse_percent(results.path, every)
+    ((base, others),) = other.runs.items()
+    if base in results.runs:
+        mistake = f"both are called '{base}'"
         raise refused(other.path, mistake, "two folders of different names", "rename one of them")
+    name = next(iter(results.runs)) if len(results.runs) == 1 else results.path.name
     said = [
         f"{arm}: {line}" for arm, each in ((name, results), (base, other)) for line in each.said
     ]
     doubts = {
         arm: f"{arm}: {line}" for each in (results, other) for arm, line in each.doubts.items()
     }
-    both = {name: runs, base: others}
+    both = {**results.runs, base: others}
     return FoundResults(results.path, both, results.measure, said=said, doubts=doubts)
-
-
-def _only(results: FoundResults) -> Sequence[FoundValue]:
-    """The runs of the only arm."""
-    (runs,) = results.runs.values()
-    return runs
 
 
 def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
@@ -337,11 +342,9 @@ def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
 
 
 def _with_printed(results: FoundResults, printed: PrintedReference) -> FoundResults:
-    """The runs of one arm, and a reference of which a paper prints mean, sd and n."""
-    _refuse_arms(results)
+    """The runs that are there, and a reference of which a paper prints mean, sd and n."""
     told = {"mean": printed.mean, "sd": printed.sd, "n": printed.n}
-    (name,) = results.runs
-    paper = "the paper" if name != "the paper" else "printed"
+    paper = "the paper" if "the paper" not in results.runs else "printed"
     runs = {**results.runs, paper: []}
     return replace(results, runs=runs, imports={}, table="", printed={paper: told})
 
@@ -353,11 +356,12 @@ def _refuse_arms(results: FoundResults) -> None:
         raise refused(results.path, mistake, "the runs of one arm", advice)
 
 
-def _one(comparison: CompareOptions, path: Path) -> FoundResults:
+def _one(comparison: CompareOptions, path: Path, lone: str | None = None) -> FoundResults:
     if comparison.hints.items:
         return read_items(path, comparison.out, comparison.hints)
     if comparison.level or comparison.against or comparison.within:
-        return read_alone(path, comparison.out, comparison.hints, comparison.step)
+        hints, step = comparison.hints, comparison.step
+        return read_alone(path, comparison.out, hints, step, lone=lone)
     return read_results(path, comparison.out, replace(comparison.hints, step=comparison.step))
 
 

@@ -321,17 +321,18 @@ class _Looks:
 
         e = float(one_sided_e_value(t, self.n, self.old, df=self.df))
         largest, needed = float(one_sided_e_value(1e9, self.n, self.old)), 1 / self.alpha
+        least = f"{float(f'{needed:.3g}'):g}"
         decides = "decides" if e >= needed else "does not decide"
         if self.df != KNOWN and largest < needed:
             decides = f"cannot decide with {self.n} runs"
         how = "valid" if self.old is None else "which keeps about its level"
         allowed = f"the e-value, {how} however one stops, is {fmt.e_value(e)} and {decides}"
         if self.n <= FIRST_LOOK:
-            return f"{allowed} ({needed:g} is needed)"
+            return f"{allowed} ({least} is needed)"
         return (
             f"stopping: had somebody looked after each run from run {FIRST_LOOK} on, "
             f"p < {self.alpha:g} would come by chance in {self._rate(rule)} of records {border}, "
-            f"with up to {self.n} runs; {allowed} ({needed:g} is needed)"
+            f"with up to {self.n} runs; {allowed} ({least} is needed)"
         )
 
     def _rate(self, rule: Crossed) -> str:

@@ -270,7 +270,7 @@ def test_each_metric_of_a_long_table_has_its_direction(tmp_path):
 
 
 def test_a_table_of_differences_alone_is_refused(tmp_path):
-    text = piped("vs, mean diff, W, p", "PSO, +0.1283, 7.5, 1.02e-03", "Adam, +0.2317, 0.0, 0.18")
+    text = piped("vs, mean diff, p", "PSO, +0.1283, 1.02e-03", "Adam, +0.2317, 0.18")
     with pytest.raises(SpecError, match="only differences or statistics are printed"):
         audited(tmp_path, text)
 

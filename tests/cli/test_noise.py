@@ -126,6 +126,33 @@ def test_compare_leads_from_the_log_of_a_loop_to_noise() -> None:
     assert (done.returncode, "repro noise BASELINE --log results.tsv" in done.stderr) == (2, True)
 
 
+def test_a_log_of_json_lines_is_read_as_its_table() -> None:
+    rows = [("22.1", "KEEP"), ("22.4", "DISCARD"), ("21.0", "KEEP"), ("", "CRASH")]
+    Path("loop.tsv").write_text("loss\tstatus\n" + "\n".join(map("\t".join, rows)))
+    lines = (json.dumps({"loss": float(x) if x else None, "status": word}) for x, word in rows)
+    Path("loop.jsonl").write_text("\n".join(lines))
+    Path("base.csv").write_text(
+        "seed,loss\n" + "".join(f"{n},{22 + n % 3 / 10}\n" for n in range(8))
+    )
+    told = [
+        repro("noise", "base.csv", "--log", f"loop.{end}", "--better", "lower")
+        for end in ("tsv", "jsonl")
+    ]
+    assert told[0].returncode == 0, told[0].stderr
+    assert told[0].stdout.replace(": 4 (", ": 3 (") == told[1].stdout, told[1].stderr
+
+
+def test_rows_with_too_many_cells_are_counted() -> None:
+    Path("loop.tsv").write_text("loss\tstatus\n22\tkeep\n" + "21\tkeep\tx\n" * 3)
+    Path("base.csv").write_text(
+        "seed,loss\n" + "".join(f"{n},{22 + n % 3 / 10}\n" for n in range(8))
+    )
+    done = repro("noise", "base.csv", "--log", "loop.tsv", "--better", "lower")
+    assert "3 of 4 rows have another number of cells" in done.stderr
+    done = repro("compare", "loop.tsv", "--better", "lower")
+    assert "line 3 has 3 cells, and the header 2, and 2 more lines" in done.stderr
+
+
 def test_names_that_repeat_lose_no_gain() -> None:
     """And a header is what the baseline calls it, in any case."""
     Path("baseline.csv").write_text(Path("baseline.csv").read_text().replace("val_bpb", "Val_BPB"))

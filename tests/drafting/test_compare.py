@@ -480,6 +480,8 @@ def test_runs_are_held_against_a_printed_mean(printed: str) -> None:
         file.write_text("\n".join(("seed,error", *rows)))
         done = repro("compare", file, "--within", printed)
         assert (done.returncode, word in done.stdout) == (status, True), done.stderr
+        heavy = "if tails are heavy (t4), as measured" in done.stdout
+        assert heavy == ("as measured" in done.stdout)
     assert repro("verify", "contradicted_vs_the_paper.claim.yaml").returncode == 1
 
 

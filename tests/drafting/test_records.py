@@ -59,6 +59,10 @@ def said(result: CompletedProcess[str]) -> str:
     return result.stdout + result.stderr
 
 
+def plain(text: str) -> str:
+    return text.replace(fmt.NO_BREAK, " ").replace("\\", "")
+
+
 def document(claim: str) -> Document:
     return read_document(Path("reports", claim, "declared", "report.json"))
 
@@ -214,6 +218,11 @@ def test_the_step_that_counts_tells_programs_apart() -> None:
     Path("fa3/0.txt").write_text(log(3.2755, source="import jax\n" + SOURCE))
     result = repro("compare", "fa3", "--at-most", 3.28, "--step", 1670)
     doubt = "not one program: the logs hold 2 different sources (6 + 1 logs)"
+    pasted = repro(
+        "compare", "fa3", "--at-most", 3.28, "--step", 1670, "--markdown", "--alpha", 0.3
+    )
+    assert pasted.stdout.count(f"- {doubt}") == 1
+    assert "(3.33 is needed)" in plain(pasted.stdout)
     assert doubt in said(result)
     assert doubt in str(document("fa3_at_most").claim.source)
     assert doubt in Path("reports/fa3_at_most/declared/report.html").read_text()
@@ -226,6 +235,58 @@ def test_a_log_that_repeats_another_counts_once() -> None:
     result = repro("compare", "fa3", "--at-most", 3.28)
     assert "left out: train.log repeats train_seed2.txt" in said(result)
     assert [each.number for each in document("fa3_at_most").arms[0].replicates] == [*range(7)]
+
+
+def test_logs_that_repeat_one_are_named_where_too_few_are_left() -> None:
+    for place in range(4):
+        record((3.2755,), "same", f"{place}{{}}")
+        Path("same", f"{place}0.txt").write_text(
+            "".join(f"step:{n}/5 val_loss:{4 - n / 7:.3f} time:{n * place}ms\n" for n in range(6))
+        )
+    result = repro("compare", "same", "--at-most", 3.28)
+    assert (result.returncode, "read: left out: 10.txt repeats 00.txt" in said(result)) == (2, True)
+
+
+def test_logs_that_all_end_before_their_last_step_name_it() -> None:
+    """Nothing is taken unasked; the step that is named is judged."""
+    record(FA3)
+    for place in range(7):
+        file = Path(f"fa3/{place}.txt")
+        file.write_text(file.read_text().replace("step:1670/1670", "step:1670/1700"))
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    words = "every log ends before its last step: the last value is at step 1670/1700 in 7 logs"
+    assert (result.returncode, words in said(result)) == (2, True), said(result)
+    assert "to do: say which step counts, as in --step 1670" in said(result)
+    result = repro("compare", "fa3", "--at-most", 3.28, "--step", 17)
+    assert "no log has a value at step 17: the last value is at step 1670/1700" in said(result)
+    assert repro("compare", "fa3", "--at-most", 3.28, "--step", 1670).returncode == 0
+
+
+def test_a_text_that_is_unlike_the_logs_is_not_a_missing_run() -> None:
+    """But one with a name or a line like theirs is; folders of folders below are counted."""
+    record(FA3, name="run_{}")
+    for seed in range(8):
+        record((3.27,), f"fa3/idea/seed_{seed}")
+    Path("fa3/metadata.txt").write_text("device=h100\nsteps=1000\n")
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    assert "not used, unlike the logs: metadata.txt" in said(result)
+    assert "not used, logs in folders below: 8 folders in idea" in said(result)
+    assert len(document("fa3_at_most").arms[0].replicates) == 7
+    Path("fa3/metadata.txt").write_text(SOURCE)
+    assert "fa3 7 (and 1 missing)" in said(repro("compare", "fa3", "--at-most", 3.28))
+
+
+def test_of_folders_per_seed_the_log_with_the_most_values_is_read() -> None:
+    for seed, value in enumerate(FA3):
+        folder = record((value,), f"fa3/seed_{seed}", "stdout")
+        Path(folder, "final.txt").write_text(f"step:1670/1670 val_loss:{value}\n")
+        Path(folder, "metadata.txt").write_text("device=h100\n")
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    words = "read: stdout.txt in each of 7 folders; not used there: final.txt, metadata.txt"
+    assert words in said(result)
+    replicates = document("fa3_at_most").arms[0].replicates
+    values = [next(iter(each.values.values())) for each in replicates]
+    assert values == [*FA3]
 
 
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
@@ -412,6 +473,63 @@ def test_a_new_run_is_held_against_those_of_a_reference() -> None:
     assert "read: release: 7 runs per arm, one per seed" in result.stdout
     result = repro("compare", "release.csv", "--within", "near.csv")
     assert (result.returncode, "arm 'near' has 1 seed" in result.stderr) == (2, True)
+
+
+def test_p_is_that_of_the_declared_rule() -> None:
+    """Better by 0.003, and not better at all; in the terminal, what is pasted and the document."""
+    record(FA3)
+    record([x + 0.0035 for x in (*FA3, 3.2769)], "old", "s{}")
+    by = ("--better", "lower", "--by", 0.003, "--alpha", 0.01, "--markdown")
+    result = repro("compare", "fa3", "--against", "old", *by)
+    old = [x + 0.0035 - 0.003 for x in (*FA3, 3.2769)]
+    p = float(ttest_ind(FA3, old, equal_var=False, alternative="less").pvalue)
+    words = f"by more than 0.003: {fmt.p_value(p)}"
+    assert plain(said(result)).count(plain(words)) == 2, said(result)
+    assert plain("against no difference") in plain(said(result))
+    assert document("fa3_vs_old").results[0].details["smallest effect"].startswith(words)
+
+
+STATE = json.dumps(
+    {
+        "global_step": 30,
+        "max_steps": 30,
+        "log_history": [{"step": 10 * n, "loss": 3.3 - n / 100} for n in (1, 2, 3)],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "value"),
+    [
+        ("one.json", '{"loss": 3.27, "seed": 3, "lr": 0.1}', 3.27),
+        ("one.log", "step 1 loss: 3.4\nstep 2 loss: 3.28\nstep 3 loss: 3.27\n", 3.27),
+        ("one.csv", "step,loss\n1,3.4\n2,3.28\n3,3.27\n", 3.27),
+        ("trainer_state.json", STATE, 3.27),
+        ("new/a.log", "step 1 loss: 3.4\nstep 2 loss: 3.27\n", 3.27),
+    ],
+)
+def test_a_single_file_is_a_new_run(file: str, text: str, value: float) -> None:
+    """Of a series the last value counts, of several numbers that of the reference."""
+    rows = "".join(f"{n},{x}\n" for n, x in enumerate(FA3))
+    Path("release.csv").write_text(f"seed,loss\n{rows}")
+    Path(file).parent.mkdir(exist_ok=True)
+    Path(file).write_text(text)
+    place = Path(file).parts[0]
+    result = repro("compare", place, "--within", "release.csv", "--better", "lower")
+    (found,) = document(f"{Path(place).stem}_vs_release").arms[0].replicates
+    assert list(found.values.values()) == [value], said(result)
+    printed = repro("compare", place, "--within", "3.27 ± 0.1, n=5", "--measure", "loss")
+    assert printed.returncode in (0, 1, 3), said(printed)
+    result = repro("compare", "release.csv", "--within", place)
+    assert result.returncode == 2, said(result)
+
+
+def test_each_new_arm_may_have_one_run() -> None:
+    Path("release.csv").write_text("seed,loss\n" + "".join(f"{n},{x}\n" for n, x in enumerate(FA3)))
+    Path("new.csv").write_text("arm,seed,loss\na,0,3.277\nb,0,3.4\n")
+    result = repro("compare", "new.csv", "--within", "release.csv", "--better", "lower")
+    verdicts = [document(f"{arm}_vs_release").verdict.conclusion for arm in "ab"]
+    assert verdicts == ["INCONCLUSIVE", "CONTRADICTED"], said(result)
 
 
 def test_runs_of_several_things_are_not_pooled() -> None:

@@ -61,6 +61,21 @@ def compared(results: str, *options: str) -> Any:
     return repro("compare", results, "--better", "higher", *options)
 
 
+def test_a_data_set_that_is_there_twice_is_named() -> None:
+    rows = [f"{name},{arm},{n / 10}" for arm in "AB" for n, name in enumerate("aabcde")]
+    Path("double.csv").write_text("\n".join(["dataset,method,accuracy", *rows]))
+    done = repro("compare", "double.csv", "--better", "higher", "--baseline", "B")
+    assert (done.returncode, "1 run of task 'b', and more of a" in done.stderr) == (2, True)
+
+
+def test_methods_that_are_equal_on_every_data_set_leave_nothing_to_test() -> None:
+    rows = [f"set{n},{n / 7:.3f},{n / 7:.3f}" for n in range(12)]
+    Path("same.csv").write_text("\n".join(["dataset,A,B", *rows]))
+    done = repro("compare", "same.csv", "--better", "higher", "--baseline", "B")
+    assert "all values are equal, and nothing is left to test" in done.stdout
+    assert "leans" not in done.stdout
+
+
 def test_tasks_are_compared_together_and_within_each() -> None:
     """Of lm-eval as it lies there: runs of one task are compared with each other alone."""
     done = compared(lm_eval())

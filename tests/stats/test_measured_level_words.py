@@ -17,7 +17,7 @@ A, B = Sample.of(1.0, 4.0, 9.0), Sample.of(2.0, 2.5, 2.2)
     [
         ("student", 3, "3 replicates per arm, standard deviations 3:1"),
         ("trend kendall", 10, "10 replicates per arm, standard deviations 3:1"),
-        ("association pearson", 10, "10 points and heavy tails (t4)"),
+        ("association pearson", 10, "10 points, if tails are heavy (t4),"),
     ],
 )
 def test_the_whole_sentence(key, n, design):

@@ -151,7 +151,7 @@ def test_heavy_tails_are_named():
     """
     said = levels.level_of(magnitude(X, Y, at_least=0.5))
     assert said is not None
-    assert "10 points and heavy tails (t4)" in said
+    assert "10 points, if tails are heavy (t4)," in said
 
 
 def test_every_measured_test_has_a_name():
