@@ -6,7 +6,7 @@ import re
 
 from repro.expectations.verdict_words import Agreement, Conclusion, Validity
 from repro.judging import reason
-from repro.judging.document import Document, JudgedControl
+from repro.judging.document import Document, JudgedControl, Result, VerdictPart
 from repro.judging.document_parts import Strength
 from repro.report.blocks import Badge, Chip, Tone
 from repro.report.lookups import decisive, title_of
@@ -138,9 +138,15 @@ def badge(word: str) -> Badge:
     return Badge(word, *BADGES[word])
 
 
-def conclusion(word: str | None, strength: Strength | None = None, unit: str = "seed") -> Badge:
+def conclusion(word: str | None, said: str = "") -> Badge:
+    """A badge with what is said of the word, in brackets."""
     found = NO_CONCLUSION if word is None else badge(word)
-    return Badge(with_strength(found.word, strength, unit), found.tone, found.icon)
+    return Badge(with_words(found.word, said), found.tone, found.icon)
+
+
+def with_words(word: str, said: str) -> str:
+    """`CONFIRMED (error rate at most 2.5% if the test's assumptions hold)`."""
+    return f"{word} ({said})" if said else word
 
 
 def flag(kind: str, unit: str) -> str:
@@ -166,23 +172,31 @@ def strength(part: Strength | None, unit: str = "seed") -> str:
 
 
 def error_rate(document: Document) -> str:
-    """How often the tests of a claim err: as measured in designs like this one, or at most."""
-    names = {result.id for result in decisive(document)}
-    texts = [level.text for level in document.levels if level.expectation in names]
-    rates = [(float(found[2]), found[1] or "") for found in map(_RATE.search, texts) if found]
-    said = strength(document.verdict.strength, document.claim.unit)
-    if document.verdict.conclusion and rates:
-        said = _as_measured(document, *max(rates))
+    """How often the tests of a claim err, and that its declared level is a high one."""
+    said = rate_of(document, document.verdict)
     return "; ".join(filter(None, (said, high_level(document))))
 
 
-def _as_measured(document: Document, rate: float, tails: str) -> str:
+def rate_of(document: Document, part: VerdictPart | Result) -> str:
+    """As measured in designs like this one; where it was not found to be lost, at most.
+
+    Of the claim, or of one expectation.
+    """
+    tested = [part] if isinstance(part, Result) else decisive(document)
+    names = {result.id for result in tested}
+    texts = [level.text for level in document.levels if level.expectation in names]
+    rates = [(float(found[2]), found[1] or "") for found in map(_RATE.search, texts) if found]
+    if not (part.conclusion and rates):
+        return strength(part.strength, document.claim.unit)
+    declared = max((result.alpha for result in tested), default=MEASURED_AT)
+    return _as_measured(part.strength, declared, *max(rates))
+
+
+def _as_measured(part: Strength | None, declared: float, rate: float, tails: str) -> str:
     """The rate, which was measured at 5%; of another declared level it says that it is lost.
 
     ``tails``: what it supposes of them.
     """
-    part = document.verdict.strength
-    declared = max((result.alpha for result in decisive(document)), default=MEASURED_AT)
     if declared == MEASURED_AT or part is None or part.one_sided_level is None:
         said = " ".join(filter(None, ("5%", tails, "as measured in designs like this")))
         return f"error rate {rate:g}% instead of {said}"
@@ -196,12 +210,6 @@ def high_level(document: Document) -> str:
     level = max((result.alpha for result in decisive(document)), default=0.0)
     high = level > MEASURED_AT
     return f"the declared level is {fmt.percent(level)}, above the usual 5%" if high else ""
-
-
-def with_strength(word: str, part: Strength | None, unit: str = "seed") -> str:
-    """`CONFIRMED (error rate at most 2.5% if the test's assumptions hold)`."""
-    said = strength(part, unit)
-    return f"{word} ({said})" if said else word
 
 
 def agreement(document: Document) -> Badge:

@@ -100,7 +100,7 @@ def _compared(document: Document, part: VerdictPart | Result) -> tuple[str, str]
     """What the claim, or an expectation, comes to, and what was expected of it."""
     verdict = document.verdict
     found = part.conclusion or verdict.validity
-    said = badges.with_strength(found, part.strength, document.claim.unit)
+    said = badges.with_words(found, badges.rate_of(document, part))
     return found, f"expected {_expected(verdict)}, found {said}: {part.sentence}"
 
 

@@ -36,7 +36,7 @@ def expectations(document: Document) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for number, result in enumerate(_ordered(document), 1):
         role = "decides" if result.role == "decisive" else "context, not counted"
-        badge = badges.conclusion(result.conclusion, result.strength, document.claim.unit)
+        badge = badges.conclusion(result.conclusion, badges.rate_of(document, result))
         blocks.append(StatementBlock(result.statement, badge, role, result.sentence, ()))
         if result.points and result.role != "decisive":
             blocks.append(scatter_figure(document, result, f"points-{number}"))
