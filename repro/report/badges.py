@@ -180,7 +180,7 @@ def error_rate(document: Document) -> str:
 def rate_of(document: Document, part: VerdictPart | Result) -> str:
     """As measured in designs like this one; where it was not found to be lost, at most.
 
-    Of the claim, or of one expectation.
+    Where ``part`` is the verdict, of all that decides.
     """
     tested = [part] if isinstance(part, Result) else decisive(document)
     names = {result.id for result in tested}

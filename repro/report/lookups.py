@@ -79,7 +79,7 @@ def title_of(document: Document, expectation: str) -> str:
 def p_said(result: Result) -> str:
     """`p = 0.013`, of the claim, or of the contrary where that was found; empty without one.
 
-    Of a smallest effect that by which it is judged stands first.
+    That of a smallest effect, by which it is judged, comes first.
     """
     contrary = result.conclusion == Conclusion.CONTRADICTED
     contrary = contrary and not result.test.endswith("two-sided")

@@ -19,7 +19,7 @@ from repro.results.steps import step_field
 from repro.schema.numbers import number_of
 
 MOST_FOLDS = 10
-"""Of a cross-validation whose field says no more than `split`."""
+"""As many as a cross-validation has, where its field says no more than `split`."""
 
 REPEATS = ("repeat", "repetition", "rep")
 """Fields that count how often a cross-validation was repeated."""

@@ -181,7 +181,7 @@ def _answers(runs: Sequence[FoundRun]) -> list[str]:
 def _of_columns(runs: list[FoundRun], told: set[str], hints: Hints) -> tuple[list[FoundRun], str]:
     """A row per item and model, where columns besides those ``told`` are of answers.
 
-    Other columns may stand beside them where each item has one row, so that rows tell no arms.
+    Other columns may be there where each item has one row, so that rows tell no arms.
     """
     others = [name for name in runs[0].fields if name not in told]
     models = [

@@ -23,7 +23,7 @@ KNOWN = KEPT | LOOP_WORDS | {"reject", "rejected", "skip"}
 """The words that are read; all but those of KEPT say that an experiment was not kept."""
 
 CRASHED = ("diverged", "missing")
-"""What of the states of runs says that there is no number; a run that finished may be either."""
+"""States of runs without a number; a run that finished may be kept or not."""
 
 BASELINES = frozenset({"baseline", "base", "initial", "start", "reference"})
 """Words that keep the first row: the experiments are compared with it."""

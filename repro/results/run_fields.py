@@ -233,7 +233,7 @@ _SUMMARY = re.compile(
     r"(?:avg|average|mean|median|overall|total)\b\.?(?:[ ._-]*(?:rank(?:ing)?|acc\w*|score|error))?"
     r"|(?:friedman )?rank(?:s|ing)?|#? ?(?:of )?wins?|w(?:ins?)?/[tdl]\w*/[ltd]\w*"
 )
-"""What is called so below data sets is no data set."""
+"""A row called so below data sets sums them up."""
 
 SUBTASKS = "group_subtasks."
 """What lm-eval says of a group: its number is made of those of its tasks."""

@@ -407,7 +407,7 @@ def factor_between(a: ScaleOfArm, b: ScaleOfArm) -> int | None:
     Where one arm lies between 0 and 1 and the other between 1 and 100, percents mixed with
     fractions are likely enough that the means may differ by two fifths. A factor of 10 between
     arms rounded to the same decimal is taken for a difference. ``None`` for arms of two signs,
-    wide arms and constant ones. One seed may be a fraction beside percents, or the reverse.
+    wide arms and constant ones. One seed may be a fraction next to percents, or the reverse.
     """
     small, large = sorted((a, b), key=lambda arm: abs(arm.mean))
     if small.mean * large.mean <= 0 or small.sd == 0:
