@@ -24,7 +24,7 @@ PHRASES = (
     (r"(?m)(?:^ *(?:\"\"\")?|[.:;] )(Of|Those of) (?!course)[a-z]", "name the subject first", 84),
     (r"(?i)\bslip of the pen\b", "typo", 0),
     (r"(?i)\bhangs? on\b", "depends on", 18),
-    (r"(?i)\bbeside\b", "next to, with", 143),
+    (r"(?i)\bbeside\b", "next to, with", 142),
     (r"(?i)\bby whatever\b|\bwhichever they are\b", "any", 2),
     (r"(?i)\bwhat is of\b|\bthat is of\b", "name what it belongs to", 2),
     (r"(?i)\bledger\b", "log", 0),
