@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -233,7 +234,7 @@ _SUMMARY = re.compile(
     r"(?:avg|average|mean|median|overall|total)\b\.?(?:[ ._-]*(?:rank(?:ing)?|acc\w*|score|error))?"
     r"|(?:friedman )?rank(?:s|ing)?|#? ?(?:of )?wins?|w(?:ins?)?/[tdl]\w*/[ltd]\w*"
 )
-"""A row called so below data sets sums them up."""
+"""A row called so, behind the data sets or before them, sums them up."""
 
 SUBTASKS = "group_subtasks."
 """What lm-eval says of a group: its number is made of those of its tasks."""
@@ -300,7 +301,9 @@ def tasks_left_out(runs: Sequence[FoundRun], task: str, measure: str) -> dict[st
     lost = {name: f"without '{measure}'" for name in there if name not in having}
     groups = (name for name, run in there.items() if run.fields.get(f"{SUBTASKS}{name}"))
     lost |= {name: "groups of other tasks" for name in groups if name not in lost}
-    sums = {name: "summaries of the others" for name in there if _SUMMARY.fullmatch(name)}
+    called = _SUMMARY.fullmatch
+    ends = {*takewhile(called, there), *takewhile(called, reversed([*there]))}
+    sums = {name: "summaries of the others" for name in there if name in ends}
     return sums | lost if len(having - {*lost, *sums}) > 1 else lost
 
 

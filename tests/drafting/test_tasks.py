@@ -357,3 +357,12 @@ def test_the_version_of_a_program_is_no_number() -> None:
     Path("t.csv").write_text("\n".join(("framework,seed,result,version", *rows)))
     done = compared("t.csv", "--baseline", "rf")
     assert "the number 'result'" in done.stdout, done.stderr
+
+
+def test_a_task_among_others_may_be_called_like_a_summary() -> None:
+    """Algorithmic tasks: the median lies between maximum and product, and nothing sums them up."""
+    draw, tasks = random.Random(3), ("max", "median", "rank", "sort", "product")
+    rows = [f"{task},{draw.random():.3f},{draw.random():.3f}" for task in tasks]
+    Path("t.csv").write_text("\n".join(("dataset,a,b", *rows)))
+    done = compared("t.csv", "--baseline", "a")
+    assert "5 tasks, by 'dataset'" in done.stdout, done.stderr
