@@ -115,7 +115,7 @@ def _of_rows(
     seed = seed_field(path, runs, hints) if hints.seed else named_seed
     trial = _trial_field(runs, seed)
     told = {hints.items, hints.clusters, seed, trial} - {""}
-    runs, wide = _of_columns(_with_answers(runs, told), told, hints)
+    runs, wide = _of_columns(_with_answers(runs, told, hints.measure), told, hints)
     if forms[0].arm and not hints.arm:
         templates = [str(form.importer["path"]) for form in forms]
         names = parts_of(path, [form.arm for form in forms], templates, hints).arms
@@ -152,14 +152,21 @@ ANSWERS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "c": 1.0
 """What a right and a wrong answer may be called."""
 
 
-def _with_answers(runs: list[FoundRun], told: set[str]) -> list[FoundRun]:
-    """The rows with 1 and 0 for fields that say in words whether an answer is right."""
+def _with_answers(runs: list[FoundRun], told: set[str], measure: str) -> list[FoundRun]:
+    """The rows with 1 and 0 for fields that say in words whether an answer is right.
+
+    One that says the same in all rows is a setting, unless it is the ``measure`` that is asked for.
+    """
     texts = {
         name: [str(run.fields.get(name, "")).casefold() for run in runs]
         for name in runs[0].fields
         if name not in told
     }
-    right = {name: of for name, of in texts.items() if all(text in ANSWERS for text in of)}
+    right = {
+        name: of
+        for name, of in texts.items()
+        if all(text in ANSWERS for text in of) and (len({*of}) > 1 or name == measure)
+    }
     return [
         replace(
             run,

@@ -293,7 +293,7 @@ def _read(comparison: CompareOptions) -> FoundResults:
         raise ClaimError(f"{mistake}\n  expected: a file or folder of runs\n  to do: {advice}")
     if not (second.exists() or has_magic(str(second))):
         return _with_arm(comparison, str(second))
-    other = _one(comparison, second)
+    other = _one(replace(comparison, hints=replace(comparison.hints, arm="")), second)
     lone = None if comparison.within is None else other.called
     results = _one(comparison, comparison.results, lone)
     for each in (results, other) if lone is None else (other,):

@@ -505,6 +505,11 @@ def test_a_run_is_held_against_another_arm_of_its_table() -> None:
     (found,) = read_document(Path("reports/new_vs_old/declared/report.json")).results
     t = (5.2 - statistics.mean(old)) / (statistics.stdev(old) * (1 + 1 / 10) ** 0.5)
     assert found.p_against == pytest.approx(2 * float(stats.t(9).sf(t)))
+    Path("apart.csv").write_text(
+        "\n".join(("seed,error", *(f"{n},{x}" for n, x in enumerate(old))))
+    )
+    done = repro("compare", "both.csv", "--within", "apart.csv", "--arm", "arm", "--out", "apart")
+    assert "new_vs_apart_apart: VALID, CONTRADICTED" in done.stdout, done.stderr
     done = repro("compare", "both.csv", "--within", "older", "--arm", "arm")
     assert (done.returncode, "arms are old, new" in done.stderr) == (2, True)
     done = repro("compare", "both.csv", "--within", "5,02 ± 0,11")

@@ -544,3 +544,11 @@ def test_items_that_are_numbered_anew_in_each_task_of_a_table() -> None:
     done = repro(*asked, "--clusters", "subject", "--out", "all")
     assert "60 items; a 60 rows, b 60 rows" in done.stdout, done.stderr
     assert "6 clusters, by 'subject'" in done.stdout
+
+
+def test_a_word_that_is_the_same_in_all_rows_is_no_answer() -> None:
+    rows = [f"{arm},q{n},false,{(n + (arm == 'b')) % 3}" for arm in "ab" for n in range(9)]
+    Path("t.csv").write_text("\n".join(("model,question,shuffled,points", *rows)))
+    asked = ("--items", "question", "--baseline", "a")
+    done = repro("compare", "t.csv", "--better", "higher", *asked)
+    assert "the number 'points'" in done.stdout, done.stderr
