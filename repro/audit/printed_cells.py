@@ -197,7 +197,8 @@ def ways(groups: Groups, notes: Sequence[str]) -> Ways:
     }
     unsaid = {name: better for name, better in by_bold.items() if name not in named}
     said = ""
-    if unsaid and (doubt := _of_bold(groups, named, by_bold)):
+    of_best = re.search(r"\bbest\b[^.]{0,40}\bbold|\bbold\w*[^.]{0,40}\bbest\b", caption.lower())
+    if unsaid and (doubt := _of_bold(groups, named, by_bold, best=bool(of_best))):
         unsaid, said = {}, f"{doubt}, so bold is not taken for the best."
     elif unsaid:
         way_of = next(iter(unsaid.values()))
@@ -214,15 +215,20 @@ def ways(groups: Groups, notes: Sequence[str]) -> Ways:
     return Ways(found | dict.fromkeys(likely, "higher"), likely, said)
 
 
-def _of_bold(groups: Groups, named: Mapping[str, Better], by_bold: Mapping[str, Better]) -> str:
-    """Why bold does not say what is the best, if it may be there to show one method."""
+def _of_bold(
+    groups: Groups, named: Mapping[str, Better], by_bold: Mapping[str, Better], *, best: bool
+) -> str:
+    """Why bold does not say what is the best, if it may be there to show one method.
+
+    Where a note says that the ``best`` is in bold, it may be of one method.
+    """
     bold = [
         (name, method)
         for name, values in groups.items()
         for method, value in values.items()
         if value.bold
     ]
-    if len(bold) > 1 and len({method for _, method in bold}) == 1:
+    if not best and len(bold) > 1 and len({method for _, method in bold}) == 1:
         return "All that is bold is of one method"
     if any(named.get(name, better) != better for name, better in by_bold.items()):
         return "Bold is not on the best where a name or the text says which way is better"

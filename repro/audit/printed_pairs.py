@@ -250,12 +250,15 @@ def _printed_groups(
 _UNIT = re.compile(r"[(\[](%|[mµμ]?s|sec|min|h|[KMGT]i?B|[MGT]FLOPs|dB|[mck]m|[mk]?g|[mk]?J)[)\]]")
 
 
+_COSTS = re.compile(r"\b(?:run)?time\b|\bseconds\b|\bmemory\b|\bparam(?:s|eters)\b|\bflops\b")
+
+
 def of_one_metric(names: Sequence[str]) -> list[list[str]]:
     """The columns that may be compared: of one unit and metric, where each name tells of one.
 
     A method may be called after a metric, such as ScoreSDE; then the other names tell of none.
     """
-    metrics = [metrics_in(name) for name in names]
+    metrics = [metrics_in(name) | {*_COSTS.findall(name.lower())} for name in names]
     units = [found[1] if (found := _UNIT.search(name)) else "" for name in names]
     metrics = metrics if all(metrics) else [frozenset()] * len(names)
     units = units if len({*units} - {""}) > 1 else [""] * len(names)

@@ -205,7 +205,8 @@ def _with_pairs(found: re.Match[str]) -> str:
     """`r(48) = .31, p = .028` for `r = .31, n = 50, p = .028` of Pearson."""
     said = found.groupdict("")
     n = int(said["n"].replace(",", ""))
-    if n < 3 or _NO_PEARSON.search(said["before"]):
+    p_next = said["p"] or re.match(r"\)?[,;]? ?\(?p ?[=<>≤]", found.string[found.end() :])
+    if n < 3 or not p_next or _NO_PEARSON.search(said["before"]):
         return found[0]
     return f"{said['before']}r({n - 2}) = {said['r']}{said['p'].replace('(', '')}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -115,7 +116,7 @@ def _of_rows(
     seed = seed_field(path, runs, hints) if hints.seed else named_seed
     trial = _trial_field(runs, seed)
     told = {hints.items, hints.clusters, seed, trial} - {""}
-    runs, wide = _of_columns(_with_answers(runs, told, hints.measure), told, hints)
+    runs, wide = _of_columns(path, _with_answers(runs, told, hints.measure), told, hints)
     if forms[0].arm and not hints.arm:
         templates = [str(form.importer["path"]) for form in forms]
         names = parts_of(path, [form.arm for form in forms], templates, hints).arms
@@ -185,18 +186,31 @@ def _answers(runs: Sequence[FoundRun]) -> list[str]:
     return [name for name in rows[0] if {row.get(name) for row in rows} == {0.0, 1.0}]
 
 
-def _of_columns(runs: list[FoundRun], told: set[str], hints: Hints) -> tuple[list[FoundRun], str]:
+_OF_ITEM = re.compile(r"(?:is|has|was|needs)_\w+|hard|easy|multilingual")
+_TRUTH = re.compile(r"gold|label|target|truth|ground_truth|y|y_true|expected|reference")
+
+
+def _of_columns(
+    path: Path, runs: list[FoundRun], told: set[str], hints: Hints
+) -> tuple[list[FoundRun], str]:
     """A row per item and model, where columns besides those ``told`` are of answers.
 
     Other columns may be there where each item has one row, so that rows tell no arms.
     """
     others = [name for name in runs[0].fields if name not in told]
     models = [
-        name for name in others if all(row.get(name) in (0, 1) for run in runs for row in run.rows)
+        name
+        for name in others
+        if not _OF_ITEM.fullmatch(name.casefold())
+        and all(row.get(name) in (0, 1) for run in runs for row in run.rows)
     ]
     once = len({str(run.fields[hints.items]) for run in runs}) == len(runs)
     if hints.arm or hints.measure or len(models) < 2 or not (once or models == others):
         return runs, ""
+    if truth := [name for name in models if _TRUTH.fullmatch(name.casefold())]:
+        mistake = f"'{truth[0]}' is what would be right, so other columns may be predictions"
+        advice = f"write 1 where a model is right and 0 where it is wrong, and leave {truth[0]} out"
+        raise refused(path, mistake, "a column per model, of right and wrong answers", advice)
     unread = [name for name in others if name not in models]
     kept = [{name: run.fields[name] for name in told} for run in runs]
     long = [

@@ -169,11 +169,14 @@ def _chosen(path: Path, names: Sequence[str]) -> tuple[list[Path], list[str]]:
         deeper = {each.name: len(_below(each)) for each in _folders(path) if each.name not in below}
         elsewhere += [f"{number_of(n, 'folder')} in {name}" for name, n in deeper.items() if n]
         return logs, [f"not used, logs in folders below: {named(elsewhere)}"] if elsewhere else []
-    numbered = all(any(map(str.isdigit, name)) for name in below)
-    if numbered and all(len(each) == 1 for each in below.values()):
-        return [each for (each,) in below.values()], [f"a log in each of {len(below)} folders"]
-    if numbered and (found := _one_of_each(path, below, names)):
-        return found
+    runs = {name: each for name, each in below.items() if any(map(str.isdigit, name))}
+    apart = [each for each in elsewhere if each.rpartition(" ")[0] not in runs]
+    said = [f"not used, logs in folders below: {named(apart)}"] if apart else []
+    alike = not apart or len(runs) > 1 == len({re.sub(r"\d+", "", name) for name in runs})
+    if alike and runs and all(len(each) == 1 for each in runs.values()):
+        return [each for (each,) in runs.values()], [f"a log in each of {len(runs)} folders", *said]
+    if alike and runs and (found := _one_of_each(path, runs, names)):
+        return found[0], [*found[1], *said]
     if len(below) == 1:
         ((name, only),) = below.items()
         return only, [f"the logs lie in {name}"]

@@ -387,7 +387,8 @@ def runs_of_columns(
         return [], columns
     if len(every) < len({name for run in runs for row in run.rows for name in row}):
         return [], columns  # a cell is empty
-    if (series := _of_one_run(columns)) and _named_runs(runs):
+    seeds = hints.alone and any(role_of(name) == "seed" for name in runs[0].fields)
+    if (series := _of_one_run(columns)) and (_named_runs(runs) or seeds):
         return [], columns
     if series:
         mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"

@@ -282,3 +282,19 @@ def test_columns_of_metrics_of_one_method_tell_how_to_compare_rows(tmp_path):
     assert "--methods rows" in refused.value.problems[0].advice
     rows, _ = audited(tmp_path, text, methods="rows")
     assert rows["A vs B, F1"].p_welch == pytest.approx(welch((77.3, 0.1, 5), (67.3, 0.1, 5)))
+
+
+def test_times_are_not_compared_with_accuracies(tmp_path):
+    head = "Task, Acc (A), Acc (B), Time (A), Time (B)"
+    rows, _ = audited(tmp_path, piped(head, "X, 93.4±0.2, 94.4±0.2, 10±1, 20±1") + FIVE)
+    assert set(rows) == {"Acc (A) vs Acc (B), X", "Time (A) vs Time (B), X"}
+
+
+def test_bold_of_one_method_is_the_best_where_a_note_says_so(tmp_path):
+    cells = (
+        "Base, 6.60±0.11, 3.20±0.05",
+        "X, 6.10±0.09, 3.70±0.06",
+        "Ours, **5.1±0.1**, **3.1±0.1**",
+    )
+    _, said = audited(tmp_path, piped("Method, A, B", *cells) + FIVE + "Best results are in bold.")
+    assert "Lower is taken to be better, by what is in bold" in said

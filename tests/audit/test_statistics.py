@@ -740,3 +740,9 @@ def test_levene_of_r_names_no_residuals(tmp_path):
     (row,) = audited(tmp_path, text)
     assert (row.answer, row.details["df"]) == ("holds", (1, 723))
     assert stats.f.sf(12.955, 1, 723) == pytest.approx(0.0003408, rel=1e-3)
+
+
+def test_a_p_further_on_is_not_that_of_an_r(tmp_path):
+    """`r = 0.5, n = 20` are settings where what follows is another p."""
+    text = "For r = 0.5, n = 20, dropout p = 0.1 we had t(28) = 2.20, p = .036.\n"
+    assert [each.id for each in audited(tmp_path, text)] == ["1: we had"]

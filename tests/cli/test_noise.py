@@ -217,3 +217,11 @@ def test_a_log_in_another_direction_or_of_another_baseline_is_told() -> None:
     Path("results.tsv").write_text(LOG.replace("1.285372", "1.266100"))
     done = repro("noise", "baseline.csv", "--log", "results.tsv", "--better", "lower")
     assert "caution" not in done.stdout
+
+
+def test_a_table_with_two_numbers_of_each_seed_asks_for_one() -> None:
+    rows = [f"{n},{0.9 + n / 100},{0.3 - n / 50}" for n in range(5)]
+    Path("two.csv").write_text("\n".join(("seed,acc,loss", *rows)))
+    done = repro("noise", "two.csv")
+    assert (done.returncode, "name it, as in --measure acc" in done.stderr) == (2, True)
+    assert repro("noise", "two.csv", "--measure", "loss").returncode == 0

@@ -552,3 +552,13 @@ def test_a_word_that_is_the_same_in_all_rows_is_no_answer() -> None:
     asked = ("--items", "question", "--baseline", "a")
     done = repro("compare", "t.csv", "--better", "higher", *asked)
     assert "the number 'points'" in done.stdout, done.stderr
+
+
+def test_columns_that_say_what_an_item_is_are_no_models() -> None:
+    rows = [f"q{n},{n % 2},{n % 3 % 2},{n % 5 % 2}" for n in range(30)]
+    asked = ("--items", "q", "--better", "higher", "--baseline", "A")
+    Path("t.csv").write_text("\n".join(("q,is_hard,A,B", *rows)))
+    assert "left unread: is_hard" in repro("compare", "t.csv", *asked).stdout
+    Path("t.csv").write_text("\n".join(("q,label,A,B", *rows)))
+    done = repro("compare", "t.csv", *asked)
+    assert (done.returncode, "write 1 where a model is right" in done.stderr) == (2, True)

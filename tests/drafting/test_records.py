@@ -289,6 +289,16 @@ def test_of_folders_per_seed_the_log_with_the_most_values_is_read() -> None:
     assert values == [*FA3]
 
 
+def test_old_logs_next_to_folders_per_seed_are_named_and_not_used() -> None:
+    for seed, value in enumerate(FA3):
+        record((value,), f"fa3/seed_{seed}", "train")
+    record((3.3, 3.31), "fa3/old_logs")
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    assert "read: a log in each of 7 folders" in said(result)
+    assert "not used, logs in folders below: old_logs (2)" in said(result)
+    assert "fa3 7\n" in said(result)
+
+
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
     result = repro("compare", record((*FA3, "nan")), "--at-most", 3.28)
     assert "fa3 7 (and 1 diverged)" in said(result)
