@@ -96,7 +96,7 @@ def tabular(text: str) -> Tabular:
 def _without_inner(text: str) -> str:
     r"""The text without the tables of one column within cells, `\begin{tabular}{c}A\\B\end...`."""
     found = re.compile(
-        r"(\\begin\{tabular\}(?:\[\w\])? ?\{[lcr]\})"
+        r"(\\begin\{tabular\}(?:\[\w\])? ?\{(?:@\{\})?[lcr](?:@\{\})?\})"
         r"((?:(?!\\(?:begin|end)\{tabular)[^&]){0,500})(\\end\{tabular\})"
     )
 

@@ -137,14 +137,22 @@ def number_of(text: str) -> PrintedNumber:
     return number
 
 
+def half_of(mean: PrintedNumber, low: PrintedNumber, high: PrintedNumber) -> PrintedNumber | None:
+    """Half of an interval; None where its mean is not in the middle, so that it is none of a t."""
+    half, slack = (high.value - low.value) / 2, low.half + high.half + mean.half
+    if half <= 0 or abs(low.value + half - mean.value) > slack + half / 10:
+        return None
+    return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half))
+
+
 def spread_of(found: re.Match[str]) -> tuple[PrintedNumber | None, Meaning | None]:
     """The spread of a mean: half of an interval that is printed with both its ends."""
     if found["low"]:
         mean, low, high = (number_of(found[each]) for each in ("mean", "low", "high"))
         if not low.value <= mean.value <= high.value:
             raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
-        half = (high.value - low.value) / 2
-        return PrintedNumber(f"{half:.6g}", half, max(low.half, high.half)), Meaning("ci95")
+        half = half_of(mean, low, high)
+        return half, None if half is None else Meaning("ci95")
     text = found["spread"] or found["inside"]
     if text is None:
         return None, None

@@ -14,6 +14,7 @@ from repro.audit.printed_cells import (
     VALUE,
     PrintedValue,
     bare,
+    half_of,
     has_spread,
     legend_told,
     number_of,
@@ -230,6 +231,10 @@ class RowReader:
         try:
             self._refuse_units(found, cell, self._name(row) if self.across else self.names[at])
             spread, meaning = spread_of(found)
+            if found["low"] and spread is None and not self.bracketed:
+                self.bracketed = (
+                    f"The interval {cell.text[:40]!r} is not around its mean: not read."
+                )
             bold = bold and (self.heads[at] if self.across else row[0]) not in self.shown
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
             told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
@@ -252,13 +257,11 @@ class RowReader:
         text = bare(self._points(cell))[0]
         if (ends := INTERVAL.fullmatch(text)) is None:
             return replace(value, spread=number_of(text.lstrip("±+/- ")), meaning=meaning)
-        low, high = number_of(ends["low"]), number_of(ends["high"])
-        half, slack = (high.value - low.value) / 2, low.half + high.half + value.mean.half
-        if half <= 0 or abs(low.value + half - value.mean.value) > slack + half / 10:
+        half = half_of(value.mean, number_of(ends["low"]), number_of(ends["high"]))
+        if half is None:
             self.unread.append(self.names[at])
             return value
-        spread = PrintedNumber(f"{half:.6g}", half, max(low.half, high.half))
-        return replace(value, spread=spread, meaning=meaning)
+        return replace(value, spread=half, meaning=meaning)
 
     def _refuse_units(self, found: re.Match[str], cell: Cell, group: str) -> None:
         """ClaimError if units differ within a group, or nothing says what a spread below is."""

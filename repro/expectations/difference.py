@@ -263,7 +263,10 @@ class DifferenceKind(MeansKind[Difference]):
             least = f"by more than {margin_words(declared.smallest_effect)}"
             p, contrary = fmt.p_value(rule.p), fmt.p_value(rule.p_opposite)
             found = {**found, RULE: f"{least}: {p}; against it, {contrary}"}
-        return found if declared.folds is None else {**found, "error rate": _measured(result)}
+        if declared.folds is None:
+            return found
+        share = f"{declared.folds.test_to_train:.3g} of their training sets"
+        return {**found, "test sets of folds": share, "error rate": _measured(result)}
 
     def by_order(self, declared: Difference) -> bool:
         return declared.test == "brunner_munzel"

@@ -193,16 +193,15 @@ def rate_of(document: Document, part: VerdictPart | Result) -> str:
 
 
 def _as_measured(part: Strength | None, declared: float, rate: float, tails: str) -> str:
-    """The rate, which was measured at 5%; of another declared level it says that it is lost.
+    """The rate, which was measured at 5%: next to the nominal one of any other declared level.
 
     ``tails``: what it supposes of them.
     """
     if declared == MEASURED_AT or part is None or part.one_sided_level is None:
         said = " ".join(filter(None, ("5%", tails, "as measured in designs like this")))
         return f"error rate {rate:g}% instead of {said}"
-    level = fmt.percent(part.one_sided_level)
-    said = " ".join(filter(None, (tails, "designs like this have")))
-    return f"error rate above {level}: {said} {rate:g}% at a level of 5%"
+    said = " ".join(filter(None, ("at a level of 5%,", tails, "designs like this have")))
+    return f"{strength(part)}; {said} {rate:g}%"
 
 
 def high_level(document: Document) -> str:

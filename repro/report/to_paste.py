@@ -35,7 +35,8 @@ def markdown(document: Document, intervals: Intervals, notes: Sequence[str], com
     if verdict.conclusion:
         tests = (filter(None, (each.test, lookups.p_said(each))) for each in tested)
         said += dict.fromkeys(map(": ".join, tests))
-        said += filter(None, [badges.error_rate(document)])
+        rate = badges.rate_of(document, verdict)
+        said += filter(None, [rate, badges.high_level(document)])
     said += ["exploratory: not declared beforehand"] * reason.is_exploratory(document)
     for flag in verdict.flags:
         said.append(f"{badges.name_of_flag(flag.kind, document.claim.unit)}: {flag.text}")

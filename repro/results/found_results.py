@@ -328,7 +328,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if not (where and lone):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
-        if not where:
+        if not where or not (hints.arm or hints.lone or may_recur(runs, where)):
             return _of_one_arm(path, forms[0], runs, (seed, ended), hints)
     mine = [run for run in runs if where in run.fields]
     sheet = Sheet(

@@ -25,7 +25,7 @@ from repro.results.forms import OneEachError, OneRunError, named, refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.log_runs import LOGS, Log, Stand, forms_of_lines, is_table, read_log
 from repro.results.path_names import common
-from repro.results.roles import says_best
+from repro.results.roles import RUNS, SEEDS, says_best
 from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
@@ -170,9 +170,12 @@ def _chosen(path: Path, names: Sequence[str]) -> tuple[list[Path], list[str]]:
         elsewhere += [f"{number_of(n, 'folder')} in {name}" for name, n in deeper.items() if n]
         return logs, [f"not used, logs in folders below: {named(elsewhere)}"] if elsewhere else []
     runs = {name: each for name, each in below.items() if any(map(str.isdigit, name))}
+    words = {re.sub(r"[\d.]+", "", name).strip("_-= ").casefold() for name in runs}
+    if len(words) == 1 and not words <= {"", *RUNS, *SEEDS}:
+        runs = {}  # 0.1 and 0.2 of `lr0.1`, `lr0.2` are settings, and no runs of one record
     apart = [each for each in elsewhere if each.rpartition(" ")[0] not in runs]
     said = [f"not used, logs in folders below: {named(apart)}"] if apart else []
-    alike = not apart or len(runs) > 1 == len({re.sub(r"\d+", "", name) for name in runs})
+    alike = not apart or len(runs) > 1 == len(words)
     if alike and runs and all(len(each) == 1 for each in runs.values()):
         return [each for (each,) in runs.values()], [f"a log in each of {len(runs)} folders", *said]
     if alike and runs and (found := _one_of_each(path, runs, names)):
@@ -181,7 +184,7 @@ def _chosen(path: Path, names: Sequence[str]) -> tuple[list[Path], list[str]]:
         ((name, only),) = below.items()
         return only, [f"the logs lie in {name}"]
     mistake = f"its logs lie in several folders: {named(elsewhere)}"
-    advice = f"name one of them, as in {path / next(iter(below))}"
+    advice = f"name one of them, as in {path / next(iter(below))}; call those of runs seed_0 ..."
     raise refused(path, mistake, "the logs of one record", advice)
 
 

@@ -232,7 +232,7 @@ def number_like(runs: Sequence[FoundRun], key: str) -> bool:
 _SUMMARY = re.compile(
     r"(?i)(?:(?:macro|micro|overall|grand|geom?(?:etric)?|arith(?:metic)?)[ ._-]*)?"
     r"(?:avg|average|mean|median|overall|total)\b\.?(?:[ ._-]*(?:rank(?:ing)?|acc\w*|score|error))?"
-    r"|(?:friedman )?rank(?:s|ing)?|#? ?(?:of )?wins?|w(?:ins?)?/[tdl]\w*/[ltd]\w*"
+    r"(?: ?\([^()]*\))?|(?:friedman )?rank(?:s|ing)?|#? ?(?:of )?wins?|w(?:ins?)?/[tdl]\w*/[ltd]\w*"
 )
 """A row called so, behind the data sets or before them, sums them up."""
 

@@ -298,3 +298,9 @@ def test_bold_of_one_method_is_the_best_where_a_note_says_so(tmp_path):
     )
     _, said = audited(tmp_path, piped("Method, A, B", *cells) + FIVE + "Best results are in bold.")
     assert "Lower is taken to be better, by what is in bold" in said
+
+
+def test_an_interval_that_is_not_around_its_mean_is_no_spread(tmp_path):
+    cells = "A, 93.1 [92.0 93.4]", "B, 94.5 [94.1 94.9]"
+    _, said = audited(tmp_path, piped("Method, Acc", *cells) + "\n5 seeds\n")
+    assert "The interval '93.1 [92.0 93.4]' is not around its mean: not read." in said

@@ -206,7 +206,7 @@ def test_seeds_of_one_fold_are_averaged() -> None:
     assert "read: the rows of each fold are averaged over 'seed'" in done.stdout
     assert "n, the folds per arm: base 10, ours 10" in done.stdout
     assert judged().p == pytest.approx(corrected())
-    assert "runs per arm: base 3" in compared("cv.csv", "--unit", "seed").stdout
+    assert "seeds per arm: base 3" in compared("cv.csv", "--unit", "seed").stdout
     done = compared("cv.csv", "--at-least", "0.6")
     assert (done.returncode, "and not independent runs" in done.stderr) == (2, True)
 

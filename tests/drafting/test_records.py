@@ -299,6 +299,14 @@ def test_old_logs_next_to_folders_per_seed_are_named_and_not_used() -> None:
     assert "fa3 7\n" in said(result)
 
 
+@pytest.mark.parametrize("name", ["lr0.{}", "d1{}", "{}24M"])
+def test_folders_of_settings_are_not_the_runs_of_one_record(name: str) -> None:
+    for place, value in enumerate(FA3[:3], 1):
+        record((value,), f"sweep/{name.format(place)}", "train")
+    result = repro("compare", "sweep", "--at-most", 3.28)
+    assert (result.returncode, "lie in several folders" in said(result)) == (2, True)
+
+
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
     result = repro("compare", record((*FA3, "nan")), "--at-most", 3.28)
     assert "fa3 7 (and 1 diverged)" in said(result)

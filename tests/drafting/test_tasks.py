@@ -298,14 +298,14 @@ def test_summaries_below_the_data_sets_are_no_data_sets() -> None:
     """As tables are published: with an average, mean ranks and wins, which change no p."""
     draw = random.Random(8)
     rows = [f"d{n},{draw.gauss(0.8, 0.03):.4f},{draw.gauss(0.83, 0.03):.4f}" for n in range(9)]
-    below = ("Average,0.8,0.83", "Avg. rank,1.8,1.2", "W/T/L,2,7")
+    below = ("Average,0.8,0.83", "Avg. rank (all),1.8,1.2", "W/T/L,2,7")
     for name, more in (("plain", ()), ("published", below)):
         Path(f"{name}.csv").write_text("\n".join(("dataset,a,b", *rows, *more)))
     found = []
     for name in ("plain", "published"):
         done = compared(f"{name}.csv", "--baseline", "a", "--out", name)
         assert "9 tasks, by 'dataset'" in done.stdout, done.stderr
-        said = "left out, summaries of the others: Average, Avg. rank, W/T/L"
+        said = "left out, summaries of the others: Average, Avg. rank (all), W/T/L"
         assert (said in done.stdout) is (name == "published")
         report = read_document(Path(f"reports/b_vs_a_{name}/declared/report.json"))
         found.append(report.results[0].p)
