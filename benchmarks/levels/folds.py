@@ -20,17 +20,17 @@ AT_ONCE = 500
 """Data sets that are held at once."""
 
 
-def correlated(correlation: float | None, cell: Cell) -> Setup:
-    """No difference over ``n`` folds, any two correlated so; None: as their test supposes."""
+def correlated(correlation: float | None, cell: Cell, shift: float = 0.0) -> Setup:
+    """A ``shift`` over ``n`` folds, any two correlated so; None: as their test supposes."""
     n = cell.n
     share = 1 / n if correlation is None else correlation
 
     def draw(rng: np.random.Generator, draws: int) -> Data:
         alone, shared = rng.standard_normal((draws, n)), rng.standard_normal((draws, 1))
         together = math.sqrt(1 - share) * alone + math.sqrt(share) * shared
-        return together, np.zeros_like(together)
+        return together + shift, np.zeros_like(together)
 
-    return Setup(_rule(n, 1 / (n - 1), cell.alpha), draw, 0.0)
+    return Setup(_rule(n, 1 / (n - 1), cell.alpha), draw, shift)
 
 
 def of_a_data_set(rows: int, cell: Cell, *, folds: int | None = None) -> Setup:

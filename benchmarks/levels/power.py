@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.levels import (
     data_sets,
     exact,
+    folds,
     items,
     looks,
     means,
@@ -344,6 +345,13 @@ def _items(n: int, effect: float, size: int = 1) -> Plan:
     return Plan("items, clusters", planned, setup, 0.95, of="items")
 
 
+def _folds(n: int, effect: float) -> Plan:
+    """Of one cross-validation, whose differences have an sd of 1 and correlate by 1 / n."""
+    sd = math.sqrt(2 - 1 / n)  # of so many independent pairs with the same noncentral t
+    planned = PlannedDifference((n,), (sd,), test="paired", effect=effect, paired=True)
+    return Plan("folds", planned, folds.correlated(None, Cell(n), effect), 0.95)
+
+
 def _correlation(n: int, rho: float) -> Plan:
     """A positive correlation, two-sided: planned one-sided at half the level."""
     planned = PlannedCorrelation((n,), alpha=0.025, effect=rho, low=0.0)
@@ -469,6 +477,8 @@ PLANS: tuple[Plan, ...] = (
     _found_outside(3, 5, 2.0),
     _beyond_tolerance(10, 4.0),
     _beyond_tolerance(30, 3.5),
+    _folds(5, 2.2),
+    _folds(10, 1.4),
     _items(20, 0.7),
     _items(200, 0.2),
     _items(10, 1.1, 5),

@@ -34,7 +34,7 @@ ROWS = (
         "paired",
         null=("difference, paired", "paired"),
     ),
-    Row("difference", "`difference` with `folds`, n folds", "", "corrected"),
+    Row("difference", "`difference` with `folds`, n folds", "folds", "corrected"),
     Row("equivalence", "`equivalence`", "equivalence", null=("equivalence", "welch")),
     Row(
         "non_superiority", "`non_superiority`", "non_superiority", null=("non_superiority", "welch")
