@@ -203,6 +203,7 @@ def refuse_repeated(rows: Rows, told: Collection[str]) -> None:
     keys = [key for key in rows.keys(told) if role_of(key) != "measure"]
     apart = next(_telling(rows, keys), ())
     if not apart:
+        _refuse_steps_twice(rows, keys)
         return
     counts = Counter(rows.places())
     (arm, *place), times = counts.most_common(1)[0]
@@ -216,6 +217,19 @@ def refuse_repeated(rows: Rows, told: Collection[str]) -> None:
         advice = f"--unit {rows.seed} averages the rows of each run"
     advice = _one_phase(rows, apart[0]) or advice
     raise refused(rows.path, mistake, "one row for each run", advice)
+
+
+def _refuse_steps_twice(rows: Rows, keys: Sequence[str]) -> None:
+    """ClaimError for a step that a run has twice, where steps tell nearly all rows apart."""
+    for key in (key for key in keys if role_of(key) == "step"):
+        places = Counter(rows.places(key))
+        (arm, *place), times = places.most_common(1)[0]
+        if 10 * (len(rows.runs) - len(places)) < len(rows.runs):
+            mistake = (
+                f"arm '{arm}' has {times} rows with {rows.seed} {place[-2]} and {key} {place[-1]}"
+            )
+            advice = "leave out the rows of a run that was begun again"
+            raise refused(rows.path, mistake, f"one row for each {key} of a run", advice)
 
 
 def _telling(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[str, ...]]:

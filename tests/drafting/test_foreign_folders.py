@@ -267,3 +267,14 @@ def test_evaluations_of_several_environments_are_not_those_of_one_run() -> None:
     done = repro(*asked, "--arm", "path1")
     assert "would average over 'path2' in the paths: A-v4, B-v4" in done.stderr
     assert "--task-field path2" in done.stderr
+
+
+def test_a_step_that_a_run_has_twice_is_named() -> None:
+    """As where a run was begun again: the arm and the step, and not an arm that is whole."""
+    Path("runs").mkdir()
+    for arm in ("sac", "tdmpc"):
+        rows = [f"{step},{seed + step / 9},{seed}" for seed in range(3) for step in range(9)]
+        again = ["4,0.5,2"] if arm == "tdmpc" else []
+        Path("runs", f"{arm}.csv").write_text("\n".join(("step,reward,seed", *rows, *again)))
+    done = repro("compare", "runs", "--better", "higher")
+    assert "arm 'tdmpc' has 2 rows with seed 2 and step 4" in done.stderr, done.stdout
