@@ -57,6 +57,16 @@ def answers(test: str, apart: tuple[float, float], cell: Cell) -> Setup:
     return Setup(rule, draw, 0.0)
 
 
+def apart(count: int, share: float, cell: Cell) -> Setup:
+    """``count`` of ``n`` items that one model alone has right, the first of so large a share."""
+
+    def draw(rng: np.random.Generator, draws: int) -> Data:
+        won = np.where(rng.random((draws, count)) < share, 1.0, -1.0)
+        return (np.concatenate([won, np.zeros((draws, cell.n - count))], axis=1),)
+
+    return Setup(_by_mcnemar(cell.alpha), draw)
+
+
 def clusters(sizes: Sequence[int], cell: Cell, shift: float = 0.0) -> Setup:
     """No difference of scores but a ``shift``; half of their variance is that of ``n`` clusters."""
     of = [sizes[place % len(sizes)] for place in range(cell.n)]

@@ -345,6 +345,13 @@ def _items(n: int, effect: float, size: int = 1) -> Plan:
     return Plan("items, clusters", planned, setup, 0.95, of="items")
 
 
+def _mcnemar(count: int, share: float) -> Plan:
+    """Of 200 items so many that one model alone has right: a binomial, on the side that is won."""
+    planned = PlannedProportion((count,), alpha=0.025, effect=share, low=0.5)
+    setup = items.apart(count, share, Cell(200))
+    return Plan("items, mcnemar", planned, setup, of="items")
+
+
 def _folds(n: int, effect: float) -> Plan:
     """Of one cross-validation, whose differences have an sd of 1 and correlate by 1 / n."""
     sd = math.sqrt(2 - 1 / n)  # of so many independent pairs with the same noncentral t
@@ -483,6 +490,8 @@ PLANS: tuple[Plan, ...] = (
     _items(200, 0.2),
     _items(10, 1.1, 5),
     _items(40, 0.5, 5),
+    _mcnemar(20, 0.8),
+    _mcnemar(60, 0.7),
     _level_median(8, 1.5),
     _level_median(30, 0.6),
     _level_of_items(5, 0.04, 0.95, 50),
