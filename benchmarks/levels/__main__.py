@@ -21,7 +21,8 @@ from benchmarks.levels.measure import (
     measure,
     off_grid,
 )
-from benchmarks.levels.power import PLANS, keep
+from benchmarks.levels.plans import PLANS
+from benchmarks.levels.power import keep
 
 Record = dict[str, Any]
 

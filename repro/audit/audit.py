@@ -20,7 +20,6 @@ from repro.audit.audit_file import (
     Tested,
     load_audit,
 )
-from repro.audit.best import in_tukey
 from repro.audit.comparison import (
     Audit,
     Audited,
@@ -49,14 +48,8 @@ from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
-from repro.audit.printed_tests import (
-    in_anova,
-    in_cells,
-    in_columns,
-    in_summary,
-    refuse_coefficients,
-    turned,
-)
+from repro.audit.printed_tests import in_cells, in_columns, refuse_coefficients, turned
+from repro.audit.printouts import in_anova, in_summary, in_tukey
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,

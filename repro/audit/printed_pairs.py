@@ -248,9 +248,10 @@ def _printed_groups(
 
 
 _UNIT = re.compile(r"[(\[](%|[mµμ]?s|sec|min|h|[KMGT]i?B|[MGT]FLOPs|dB|[mck]m|[mk]?g|[mk]?J)[)\]]")
-
+"""A unit in brackets in the name of a column."""
 
 _COSTS = re.compile(r"\b(?:run)?time\b|\bseconds\b|\bmemory\b|\bparam(?:s|eters)\b|\bflops\b")
+"""What a method costs, in the name of a column: a metric of its own."""
 
 
 def of_one_metric(names: Sequence[str]) -> list[list[str]]:

@@ -1,12 +1,13 @@
-"""Tests in tables, and as programs print them -> each statistic with its degrees of freedom and p.
+"""Tests in tables -> each statistic with its degrees of freedom and p.
 
-Columns t, df, p; cells `t(28) = 2.20`; summaries of regressions by R and statsmodels.
+Columns t, df, p, as SPSS has them too; cells `t(28) = 2.20`. What other programs print is cut into
+rows by `printouts`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -27,9 +28,9 @@ from repro.audit.statistics import (
 )
 from repro.errors import ClaimError, Place, Problem
 from repro.evidence.published import PrintedNumber
-from repro.files import fatal, place_of_offset
+from repro.files import fatal
 
-_ERRORS = re.compile(r"(?:error|residuals?|within)\b")
+ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _EQUAL = re.compile(r"levene|equal variances")
 _SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
 DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
@@ -221,7 +222,7 @@ def _error_df(body: Sequence[Row], at: int | None) -> list[str]:
     of: dict[str, str] = {}
     for row in reversed(body):
         by = correction[0] if (correction := _SPHERICITY.search(row[0].text.lower())) else ""
-        if at is not None and _ERRORS.match(row[0].text.lower()):
+        if at is not None and ERRORS.match(row[0].text.lower()):
             of[by] = plain(row[at].text).strip()
         found.append(of.get(by, ""))
     return found[::-1]
@@ -266,160 +267,6 @@ def _df_of_pairs(n: str) -> str:
     if not n.isdecimal() or int(n) < 3:
         raise ClaimError(f"{n!r} is not a number of pairs, 3 or more")
     return str(int(n) - 2)
-
-
-CELL = r"<? ?[-\N{MINUS SIGN}]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_ANOVA_HEAD = re.compile(r"(?i)^[^|\t,]*\b\w*df\b[^|\t,]*\bF(?: value)?\s+Pr ?\(?> ?F\)?\s*$")
-_ANOVA_COLUMN = re.compile(
-    r"(?:Num|Den) DF|(?:Sum|Mean) (?:Squares?|Sq)\b|Sum of Squares|(?:Type I+|Anova) SS|F [Vv]alue"
-    r"|P[Rr] ?\(?> ?F\)?|\S+"
-)
-MAX_LINE = 300
-_NO_TEST = re.compile(r"(?:corrected |uncorrected )?total\b")
-
-
-def in_anova(text: str, file: str) -> Pasted | None:
-    """Tables of ANOVA that R, SAS or statsmodels line up by blanks, as one; None without any.
-
-    Where rows of errors stand in another table, as in SAS, they count for what has none below it.
-    """
-    rows: list[tuple[Cell, ...]] = []
-    errors: list[tuple[Cell, ...]] = []
-    columns: list[str] = []
-    begun = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if len(line) < MAX_LINE and _ANOVA_HEAD.match(line):
-            begun = False
-            found = _ANOVA_COLUMN.findall(line)
-            columns = [re.sub("(?<=num|den) df", "df", each.lower()) for each in found]
-            columns = columns[columns[0] in ("source", "effect", "method") :]
-        elif re.match(r"\s*(?:---|Signif)", line) or (not line.strip() and begun):
-            columns = []
-        elif columns and line.strip():
-            begun = True
-            if _NO_TEST.match(line.strip().lower()):
-                continue
-            unnamed = len(line.split()) == len(columns) - 2 and not re.search("[A-Za-z]{2}", line)
-            named = f"Residuals {line}" if unnamed else line  # as R's test of Levene leaves it out
-            rows.append(_anova_row(named, columns, number, file))
-            errors += rows[-1:] if _ERRORS.match(named.strip().lower()) else []
-    if not rows:
-        return None
-    if foreign := re.search(r"as an error term", text, re.IGNORECASE):
-        mistake, advice = "F with error terms of other rows", "leave that table out"
-        place = place_of_offset(text, foreign.start(), file)
-        raise fatal(place, mistake, "F(2, 57) = 4.10, p = .022 for each", advice)
-    heads = ("source", "df1", "df2", "df", "f", "p")
-    first = tuple(Cell(head, rows[0][0].line, 1) for head in heads)
-    return Pasted(file, (first, *rows, *errors[:1]), ())
-
-
-def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tuple[Cell, ...]:
-    """Name, df1, df2, df, F and p of a line; the last columns are empty in a row of errors."""
-    for count in (len(columns), len(columns) - 2):
-        numbers = rf"({CELL}(?:\s+{CELL}){{{count - 1}}})"
-        row = re.fullmatch(rf"\s*(\S.*?)\s+{numbers}(?:\s+NaN)*\s*[*.]*\s*", line)
-        if row is not None:
-            break
-    else:
-        mistake, advice = f"{line.strip()[:40]!r} is not a row of ANOVA", "leave other lines out"
-        expected = f"a name and {len(columns)} numbers, or two fewer in a row Residuals"
-        raise fatal(Place(file, number, 1), mistake, expected, advice)
-    said = dict(zip(columns, re.findall(CELL, row[2]), strict=False))
-    roles = {"df1": "numdf", "df2": "dendf", "df": "df", "f": "f", "p": "p"}
-    found = {
-        role: next((said[name] for name in said if name.split()[0].startswith(start)), "")
-        for role, start in roles.items()
-    }
-    texts = (row[1], *(re.sub(r"\.0+$", "", each) for each in found.values()))
-    return tuple(Cell(each, number, 1) for each in texts)
-
-
-_NUMBER = r"[-\N{MINUS SIGN}]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
-_HEAD = re.compile(
-    r"(?:^|\s)(?P<kind>[tz])(?: value)?\s+(?:Pr\(>\|(?P=kind)\|\)|P>\|(?P=kind)\|)(?:\s|$)"
-)
-_COLUMN = re.compile(
-    r"Estimate|coef|[Ss]td\.? [Ee]rr(?:or)?\.?|(?<!\S)df(?!\S)|(?<!\S)[tz](?: value)?(?!\S)"
-    r"|Pr?\(?>\|[tz]\|\)?|\[?[0-9.]+ ?[%\]]?"
-)
-_SUMMARY_DF = re.compile(r"on ([0-9]+) degrees of freedom|Df Residuals:\s+([0-9]+)")
-_F = re.compile(
-    rf"F-statistic: *({_NUMBER}) on ([0-9]+) and ([0-9]+) [Dd].*p-value: *(<? ?{_NUMBER})"
-)
-_OF_STATSMODELS = (
-    rf"F-statistic:\s+({_NUMBER})",
-    r"Df Model:\s+([0-9]+)",
-    r"Df Residuals:\s+([0-9]+)",
-    rf"Prob \(F-statistic\):\s+({_NUMBER})",
-)
-
-
-def in_summary(text: str, file: str) -> tuple[Statement, ...] | None:
-    """The statistics of a printed summary, in its order; None for any other text.
-
-    SpecError where t has no degrees of freedom, or a line below the header is not a coefficient.
-    """
-    lines = text.split("\n")
-    first = next((at for at, line in enumerate(lines) if _HEAD.search(line)), None)
-    if first is None or "|" in re.sub(r"[>|]\|?[tz]\|", "", lines[first]):
-        return None
-    found: list[Statement] = []
-    problems: list[Problem] = []
-    degrees = _SUMMARY_DF.search(text)
-    df = "" if degrees is None else degrees[1] or degrees[2]
-    for number, line in enumerate(lines[first + 1 :], first + 2):
-        if not line.strip() or re.match(r"\s*(?:---|===)", line):
-            if re.match(r"\s*---+\s*$", line) and not found:
-                continue  # the line that statsmodels draws below its header
-            break
-        try:
-            found.append(_coefficient(lines[first], line, df, len(found)))
-        except ClaimError as error:
-            advice = "paste the whole summary, with its degrees of freedom"
-            expected = "a name with one number per column, as in size 0.45 0.15 3.00 0.004"
-            problems.append(Problem(Place(file, number, 1), str(error), expected, advice))
-    found += _of_model(text, len(found))
-    if not found and not problems:
-        place = Place(file, first + 1, 1)
-        raise fatal(place, "no coefficient stands below", "a line each", "paste the whole summary")
-    return checked(found, problems, file)
-
-
-def _coefficient(head: str, line: str, df: str, before: int) -> Statement:
-    columns = [re.sub(r" value$", "", each) for each in _COLUMN.findall(head)]
-    number = rf"<? ?{_NUMBER}"
-    row = re.fullmatch(
-        rf"\s*(\S.*?)\s+({number}(?:\s+{number}){{{len(columns) - 1}}})\s*[*.]*\s*", line
-    )
-    if row is None:
-        raise ClaimError(f"{line.strip()[:40]!r} is not a coefficient")
-    cells = dict(zip(columns, re.findall(number, row[2]), strict=True))
-    kind = "t" if "t" in cells else "z"
-    df = cells.get("df", df)
-    if kind == "t" and not df:
-        raise ClaimError("t without degrees of freedom")
-    p = printed_p(next(cells[name] for name in columns if name.startswith("P")))
-    degrees = (PrintedNumber.read(df),) if kind == "t" else ()
-    name = f"{before + 1}: {row[1][:60]}"
-    return Statement(name, kind, degrees, PrintedNumber.read(cells[kind]), p)
-
-
-def _of_model(text: str, before: int) -> Iterator[Statement]:
-    """The F-test of all coefficients together, where it is printed."""
-    each = [re.search(pattern, text) for pattern in _OF_STATSMODELS]
-    if (r := _F.search(text)) is not None:
-        parts = list(r.groups())
-    elif all(each):
-        parts = [one[1] for one in each if one is not None]
-    else:
-        return
-    value, *df, p = parts
-    if "Covariance Type:" in text and "nonrobust" not in text:
-        return  # a robust F has other degrees of freedom
-    degrees = tuple(map(PrintedNumber.read, df))
-    name = f"{before + 1}: all coefficients"
-    yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
 
 
 _BY_RANKS = re.compile(r"[wuvτρ]|tau|rho|(?:spearman|kendall|wilcoxon|mann-whitney)\b.*")

@@ -18,9 +18,6 @@ from repro.results.run_fields import Hints, number_like
 from repro.results.steps import step_field
 from repro.schema.numbers import number_of
 
-MOST_FOLDS = 10
-"""As many as a cross-validation has, where its field says no more than `split`."""
-
 REPEATS = ("repeat", "repetition", "rep")
 """Fields that count how often a cross-validation was repeated."""
 
@@ -146,14 +143,14 @@ def folds_of(before: Rows, rows: Rows) -> int:
 def of_folds(before: Rows, rows: Rows, folds: int, hints: Hints) -> Iterator[str]:
     """What is said of folds, and of what is assumed of them; ``before`` are the rows as found.
 
-    ClaimError for so many splits that they are hardly those of a cross-validation.
+    ClaimError for splits that may be folds of a cross-validation or drawn one by one.
     """
     if not folds and hints.test_to_train is not None:
         mistake = "--test-to-train is of the folds or splits of one data set, and there are none"
         raise refused(rows.path, mistake, "a column `fold` or `split`", "leave it out")
     if not folds:
         return
-    if hints.test_to_train is None and plain(rows.seed) == "split" and folds > MOST_FOLDS:
+    if hints.test_to_train is None and plain(rows.seed) == "split":
         mistake = f"'{rows.seed}' has {folds} values: folds of one cross-validation, or splits "
         mistake += "drawn one by one, whose test sets overlap"
         expected = "the size of a test set over that of its training set"

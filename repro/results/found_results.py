@@ -324,11 +324,12 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
         runs, label, seed = with_labels(runs, hints)
     told = {seed, *ended}
     where = label or arm_field(path, runs, told, hints)
-    lone = hints.lone == "arm" or (repeated(runs, where) and (hints.arm or may_recur(runs, where)))
-    if not (where and lone):
+    if not (hints.arm or hints.lone or may_recur(runs, where)):
+        where = ""
+    if not where or not (hints.lone == "arm" or repeated(runs, where)):
         if wide := _wide(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
-        if not where or not (hints.arm or hints.lone or may_recur(runs, where)):
+        if not where:
             return _of_one_arm(path, forms[0], runs, (seed, ended), hints)
     mine = [run for run in runs if where in run.fields]
     sheet = Sheet(

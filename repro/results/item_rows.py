@@ -186,8 +186,11 @@ def _answers(runs: Sequence[FoundRun]) -> list[str]:
     return [name for name in rows[0] if {row.get(name) for row in rows} == {0.0, 1.0}]
 
 
-_OF_ITEM = re.compile(r"(?:is|has|was|needs)_\w+|hard|easy|multilingual")
+_OF_ITEM = re.compile(r"(?:is|has|was|needs)_\w+")
+"""The name of a column that says what an item is, and not what a model answered."""
+
 _TRUTH = re.compile(r"gold|label|target|truth|ground_truth|y|y_true|expected|reference")
+"""The name of a column of right answers, next to which others are predictions."""
 
 
 def _of_columns(

@@ -17,7 +17,7 @@ from repro.schema.numbers import number_of
 from repro.schema.rows import QuoteError, lenient_rows
 
 KEPT = frozenset(
-    {"keep", "kept", "accept", "accepted", "improved", "merged", "best"} | {"new_best", "new best"}
+    {"keep", "kept", "accept", "accepted", "improved", "merged", "best", "new_best", "new best"}
 )
 KNOWN = KEPT | LOOP_WORDS | {"reject", "rejected", "skip"}
 """The words that are read; all but those of KEPT say that an experiment was not kept."""
@@ -88,10 +88,7 @@ def read_loop(path: Path, measure: str) -> tuple[list[Experiment], list[str]]:
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The numbered rows of a TSV, in which a quote is a character like others, of a CSV, or JSON.
-
-    That has an object in each line.
-    """
+    """The numbered rows of a CSV, of JSON lines, or of a TSV, in which quotes mean nothing."""
     text = "\n".join(text_of(path).splitlines())
     if in_lines(text):
         return _in_json(path, text)

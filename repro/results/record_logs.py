@@ -25,7 +25,7 @@ from repro.results.forms import OneEachError, OneRunError, named, refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.log_runs import LOGS, Log, Stand, forms_of_lines, is_table, read_log
 from repro.results.path_names import common
-from repro.results.roles import RUNS, SEEDS, says_best
+from repro.results.roles import RUNS, SEEDS, is_index, says_best
 from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
@@ -55,6 +55,7 @@ _UUID = re.compile(
     r"|(?<![a-z0-9])(?=[a-f]*\d)[0-9a-f]{5}(?![a-z0-9])|\d+"
 )
 _SEED = re.compile(r"(?i)seed[_=-]?(\d+)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WILD = re.compile(r"[*?]|\[[^]]*\]")
 
 
@@ -169,16 +170,12 @@ def _chosen(path: Path, names: Sequence[str]) -> tuple[list[Path], list[str]]:
         deeper = {each.name: len(_below(each)) for each in _folders(path) if each.name not in below}
         elsewhere += [f"{number_of(n, 'folder')} in {name}" for name, n in deeper.items() if n]
         return logs, [f"not used, logs in folders below: {named(elsewhere)}"] if elsewhere else []
-    runs = {name: each for name, each in below.items() if any(map(str.isdigit, name))}
-    words = {re.sub(r"[\d.]+", "", name).strip("_-= ").casefold() for name in runs}
-    if len(words) == 1 and not words <= {"", *RUNS, *SEEDS}:
-        runs = {}  # 0.1 and 0.2 of `lr0.1`, `lr0.2` are settings, and no runs of one record
-    apart = [each for each in elsewhere if each.rpartition(" ")[0] not in runs]
+    runs = _folders_of_runs(below)
+    apart = [f"{name} ({len(each)})" for name, each in below.items() if name not in runs]
     said = [f"not used, logs in folders below: {named(apart)}"] if apart else []
-    alike = not apart or len(runs) > 1 == len(words)
-    if alike and runs and all(len(each) == 1 for each in runs.values()):
+    if runs and all(len(each) == 1 for each in runs.values()):
         return [each for (each,) in runs.values()], [f"a log in each of {len(runs)} folders", *said]
-    if alike and runs and (found := _one_of_each(path, runs, names)):
+    if runs and (found := _one_of_each(path, runs, names)):
         return found[0], [*found[1], *said]
     if len(below) == 1:
         ((name, only),) = below.items()
@@ -186,6 +183,20 @@ def _chosen(path: Path, names: Sequence[str]) -> tuple[list[Path], list[str]]:
     mistake = f"its logs lie in several folders: {named(elsewhere)}"
     advice = f"name one of them, as in {path / next(iter(below))}; call those of runs seed_0 ..."
     raise refused(path, mistake, "the logs of one record", advice)
+
+
+def _folders_of_runs(below: Mapping[str, list[Path]]) -> Mapping[str, list[Path]]:
+    """The folders that a number tells apart, all of them or several of one word, as `seed_0`.
+
+    None where the numbers are settings, as in `lr0.1` and `lr0.2`: after another word than that of
+    a run they count from 0 or 1.
+    """
+    runs = {name: each for name, each in below.items() if any(map(str.isdigit, name))}
+    words = {_NUMBER.sub("", name).strip("_-= ").casefold() for name in runs}
+    numbers = [_NUMBER.findall(name)[-1] for name in runs]
+    if len(words) == 1 and not (words <= {"", *RUNS, *SEEDS} or is_index(numbers)):
+        return {}
+    return runs if len(runs) == len(below) or len(runs) > 1 == len(words) else {}
 
 
 def _one_of_each(

@@ -213,7 +213,7 @@ def repeated(runs: Sequence[FoundRun], where: str) -> bool:
 
 def may_recur(runs: Sequence[FoundRun], where: str) -> bool:
     """Whether arms by ``where`` may share a task; none does where each row is of another one."""
-    if role_of(where) == "arm":
+    if not where or role_of(where) == "arm":
         return True
     keys = [key for key in runs[0].fields if role_of(key) == "task" and key != where]
     return not any(len({str(run.fields.get(key)) for run in runs}) == len(runs) for key in keys)

@@ -25,25 +25,13 @@ from repro.schema.cells import Percent, is_odd
 from repro.schema.numbers import number_of
 
 TESTS = ("test", "eval", "valid", "val", "dev")
-_COSTS = frozenset(
-    {
-        "time",
-        "times",
-        "seconds",
-        "secs",
-        "sec",
-        "s",
-        "ms",
-        "duration",
-        "runtime",
-        "hours",
-        "minutes",
-    }
-    | {"memory", "mem", "mb", "gb", "size", "samples", "count", "n", "num", "steps", "params"}
-)
-"""Words of numbers that say what a test took, and not what it came to: `test_time`."""
-
 """Of several numbers, the one whose name has the first of these words is the one meant."""
+
+_COSTS = frozenset({
+    "time", "times", "seconds", "secs", "sec", "s", "ms", "duration", "runtime", "hours", "minutes",
+    "memory", "mem", "mb", "gb", "size", "samples", "count", "n", "num", "steps", "params",
+})  # fmt: skip
+"""Words of numbers that say what a test took, and not what it came to: `test_time`."""
 
 _ERROR_OF = re.compile(r"(?i)(?<![a-z])(stderr|std_?err)(?![a-z])")
 """A number whose name has such a word is the error of another, which nobody compares."""

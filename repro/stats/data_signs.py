@@ -415,10 +415,8 @@ def factor_between(a: ScaleOfArm, b: ScaleOfArm) -> int | None:
     if any(arm.sd is not None and arm.sd > NARROW * abs(arm.mean) for arm in (a, b)):
         return None
     if small.sd is None or large.sd is None:
-        fraction = 0 < small.mean <= 1 < large.mean <= 100
-        return (
-            100 if fraction and PERCENT[0] <= large.mean / small.mean / 100 <= PERCENT[1] else None
-        )
+        near = PERCENT[0] <= large.mean / small.mean / 100 <= PERCENT[1]
+        return 100 if near and 0 < small.mean <= 1 < large.mean <= 100 else None
     for factor, agree in AGREE.items():
         ratio = large.mean / small.mean / factor
         near = abs(ratio - 1) <= agree

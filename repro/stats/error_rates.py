@@ -314,11 +314,9 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
         return None
     sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
-    told = _design(worst)
-    if worst.distribution == "t4" and not any("t4" in design.shapes for design in designs):
-        told = told.replace(f" and {SEEN['t4']}", "")
-        nearest = f"{nearest.rstrip(',')}, if tails are heavy (t4),"
-    return f"{NAMES[test]}: with {told}{nearest} it {_errs(worst)}."
+    seen = worst.distribution != "t4" or any("t4" in design.shapes for design in designs)
+    nearest = nearest if seen else f"{nearest.rstrip(',')}, if tails are heavy (t4),"
+    return f"{NAMES[test]}: with {_design(worst, shape=seen)}{nearest} it {_errs(worst)}."
 
 
 def _worst(test: str, designs: Sequence[CellDesign]) -> MeasuredRate | None:
@@ -424,9 +422,9 @@ def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) 
     )
 
 
-def _design(cell: MeasuredRate) -> str:
-    shape = SEEN.get(cell.distribution)
-    more = f" and {shape}" if shape else ""
+def _design(cell: MeasuredRate, *, shape: bool) -> str:
+    """The sizes and spreads of a cell, and with ``shape`` that of its values."""
+    more = f" and {SEEN[cell.distribution]}" if shape and cell.distribution in SEEN else ""
     if of_units(cell.test) or of_one_arm(cell.test):
         unit = "points" if cell.test.startswith(_POINTS) else "seeds"
         unit = "folds" if cell.test.startswith(("folds", "halves")) else unit

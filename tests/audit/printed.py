@@ -16,6 +16,19 @@ def audited(folder, text, name="table.txt", **decided):
     return {row.id: row for row in audit.rows}, " ".join(audit.said)
 
 
+def rows_of(folder, text, name="table.txt", **options):
+    """The rows of the audit of a text, in their order."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    (audit,) = audit_paths([path], **options)
+    return audit.rows
+
+
+def correlation(r, df):
+    """Two-sided p of a correlation."""
+    return 2 * stats.t.sf(r * (df / (1 - r * r)) ** 0.5, df)
+
+
 def welch(a, b):
     """p of Welch's test of two arms, each mean, sd and n."""
     (mean_a, sd_a, n_a), (mean_b, sd_b, n_b) = a, b

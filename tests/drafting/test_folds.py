@@ -257,8 +257,11 @@ def test_splits_that_may_be_drawn_one_by_one_need_the_size_of_their_test_sets() 
     draw = random.Random(4)
     gains = [draw.gauss(0.01, 0.02) for _ in range(20)]
     rows = [f"{n},base,0.7\n{n},ours,{0.7 + gain:.6f}" for n, gain in enumerate(gains)]
-    Path("splits.csv").write_text("\n".join(("split,method,auc", *rows)))
+    Path("splits.csv").write_text("\n".join(("split,method,auc", *rows[:10])))
     asked = ("compare", "splits.csv", "--better", "higher")
+    done = repro(*asked)
+    assert (done.returncode, "--test-to-train 0.111 for 10 folds" in done.stderr) == (2, True)
+    Path("splits.csv").write_text("\n".join(("split,method,auc", *rows)))
     done = repro(*asked)
     assert (done.returncode, "--test-to-train 0.0526 for 20 folds" in done.stderr) == (2, True)
     mean = sum(gains) / 20

@@ -307,6 +307,13 @@ def test_folders_of_settings_are_not_the_runs_of_one_record(name: str) -> None:
     assert (result.returncode, "lie in several folders" in said(result)) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["seed_{}", "{}", "adam_{}", "2025-01-02_run{}"])
+def test_folders_that_count_are_the_runs_of_one_record(name: str) -> None:
+    for place, value in enumerate(FA3):
+        record((value,), f"fa3/{name.format(place)}", "train")
+    assert "read: a log in each of 7 folders" in said(repro("compare", "fa3", "--at-most", 3.28))
+
+
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
     result = repro("compare", record((*FA3, "nan")), "--at-most", 3.28)
     assert "fa3 7 (and 1 diverged)" in said(result)

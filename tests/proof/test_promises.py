@@ -7,7 +7,8 @@ from typing import get_args
 
 import pytest
 
-from benchmarks.levels.power import PLANS, Plan, keep
+from benchmarks.levels.plans import PLANS, Plan
+from benchmarks.levels.power import keep
 from repro.expectations.difference import TestOfDifference
 from repro.stats import (
     bounded_mean,

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.levels import publish, table
 from benchmarks.levels.experiments import EXPERIMENTS
 from benchmarks.levels.measure import grid, off_grid
-from benchmarks.levels.power import PLANS
+from benchmarks.levels.plans import PLANS
 from repro.stats import error_rates as levels
 
 RESULTS = publish.latest()

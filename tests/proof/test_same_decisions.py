@@ -12,7 +12,7 @@ import pytest
 from benchmarks.levels.cells import Cell, Experiment, Setup, generator
 from benchmarks.levels.experiments import AGGREGATES, EXPERIMENTS
 from benchmarks.levels.measure import grid
-from benchmarks.levels.power import PLANS, Plan
+from benchmarks.levels.plans import PLANS, Plan
 from repro.expectations.verdict_words import Conclusion
 from repro.stats.planning import PlannedSequential
 

@@ -1,0 +1,229 @@
+"""What R, SAS and statsmodels print: p again by `scipy`."""
+
+from __future__ import annotations
+
+import pytest
+from scipy import stats
+
+from repro.errors import SpecError
+from tests.audit.printed import rows_of
+
+LM = """Call:
+lm(formula = dist ~ speed, data = cars)
+
+Coefficients:
+            Estimate Std. Error t value Pr(>|t|)
+(Intercept) -17.5791     6.7584  -2.601   0.0123 *
+speed         3.9324     0.4155   9.464 1.49e-12 ***
+---
+Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1
+
+Residual standard error: 15.38 on 48 degrees of freedom
+Multiple R-squared:  0.6511,	Adjusted R-squared:  0.6438
+F-statistic: 89.57 on 1 and 48 DF,  p-value: 1.49e-12
+"""
+"""R 4, data set cars: https://stat.ethz.ch/R-manual/R-devel/library/datasets/html/cars.html"""
+
+OLS = """                            OLS Regression Results
+Dep. Variable:                   dist   R-squared:                       0.651
+Method:                 Least Squares   F-statistic:                     89.57
+Df Residuals:                      48   Prob (F-statistic):           1.49e-12
+Df Model:                           1
+Covariance Type:            nonrobust
+==============================================================================
+                 coef    std err          t      P>|t|      [0.025      0.975]
+------------------------------------------------------------------------------
+Intercept    -17.5791      6.758     -2.601      0.012     -31.168      -3.990
+speed          3.9324      0.416      9.464      0.000       3.097       4.768
+==============================================================================
+Omnibus:                        8.975   Durbin-Watson:                   1.676
+"""
+
+
+@pytest.mark.parametrize("text", [LM, OLS], ids=["R", "statsmodels"])
+def test_the_summary_of_a_regression(text, tmp_path):
+    assert [row.answer for row in rows_of(tmp_path, text)] == ["holds"] * 3
+    wrong = text.replace("-2.601   0.0123", "-2.601   0.0323").replace("0.012  ", "0.032  ")
+    assert [row.answer for row in rows_of(tmp_path, wrong)] == ["does not", "holds", "holds"]
+
+
+def test_a_summary_without_degrees_of_freedom_is_refused(tmp_path):
+    text = LM.replace("on 48 degrees of freedom", "").replace("F-statistic", "")
+    with pytest.raises(SpecError, match="t without degrees of freedom"):
+        [row.answer for row in rows_of(tmp_path, text)]
+
+
+SAS = """Source                      DF      Type III SS    Mean Square   F Value   Pr > F
+
+method                       2      120.0000000     60.0000000      4.10   0.0217
+size                         1       10.0000000     10.0000000      0.68   0.4118
+"""
+SAS_MODEL = """                                        Sum of
+Source                      DF         Squares     Mean Square    F Value    Pr > F
+Model                        3     130.0000000      43.3333333       2.96    0.0397
+Error                       57     834.1000000      14.6333333
+Corrected Total             60     964.1000000
+
+R-Square     Coeff Var      Root MSE    y Mean
+0.125760      19.53         3.825       19.5
+
+"""
+R_AOV = """            Df Sum Sq Mean Sq F value Pr(>F)
+group        2  3.766  1.8832   4.846 0.0159 *
+Residuals   27 10.492  0.3886
+---
+Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "ps", "printed"),
+    [
+        (f"{SAS}Error 57 834.1 14.63\n", [(4.1, 2, 57), (0.68, 1, 57)], "0.0217"),
+        (f"{SAS_MODEL}{SAS}", [(2.96, 3, 57), (4.1, 2, 57), (0.68, 1, 57)], "0.0217"),
+        (R_AOV, [(4.846, 2, 27)], "0.0159"),
+        (
+            (
+                "     Sum Sq Mean Sq NumDF DenDF F value    Pr(>F)\n"
+                "Days  30031   30031     1    17  45.853 3.264e-06 ***\n"
+            ),
+            [(45.853, 1, 17)],
+            "3.264e-06",
+        ),
+        (
+            (
+                "            df    sum_sq   mean_sq         F    PR(>F)\n"
+                "C(group)   2.0   3.76634  1.883170  4.846088   0.01591\n"
+                "Residual  27.0  10.49209  0.388596       NaN       NaN\n"
+            ),
+            [(4.846088, 2, 27)],
+            "0.01591",
+        ),
+        (
+            (
+                "Source\tType III Sum of Squares\tdf\tMean Square\tF\tSig.\n"
+                "Corrected Model\t120.000a\t2\t60.000\t4.100\t.022\nError\t834.1\t57\t14.633\t\t\n"
+                "Corrected Total\t954.1\t59\t\t\t\na. R Squared = .126\n"
+            ),
+            [(4.1, 2, 57)],
+            ".022",
+        ),
+        (
+            (
+                "Source\t\tType III Sum of Squares\tdf\tMean Square\tF\tSig.\n"
+                "time\tSphericity Assumed\t10.0\t2\t5.0\t4.10\t.024\n"
+                "\tGreenhouse-Geisser\t10.0\t1.52\t6.6\t4.10\t.037\n"
+                "Error(time)\tSphericity Assumed\t46.3\t38\t1.22\t\t\n"
+                "\tGreenhouse-Geisser\t46.3\t28.9\t1.6\t\t\n"
+            ),
+            [(4.1, 2, 38), (4.1, 1.52, 28.9)],
+            ".024",
+        ),
+    ],
+)
+def test_tables_of_anova_as_programs_print_them(tmp_path, text, ps, printed):
+    rows = rows_of(tmp_path, text)
+    assert [row.answer for row in rows] == ["holds"] * len(ps)
+    for row, each in zip(rows, ps, strict=True):
+        low, high = row.p_interval
+        assert low <= stats.f.sf(*each) <= high
+    wrong = rows_of(tmp_path, text.replace(printed, ".21"))
+    assert [row.answer for row in wrong].count("does not") == 1
+
+
+def test_an_f_without_its_error_is_refused(tmp_path):
+    with pytest.raises(SpecError, match="in a row Residual"):
+        rows_of(tmp_path, SAS)
+    with pytest.raises(SpecError, match="error terms of other rows"):
+        rows_of(tmp_path, f"{SAS_MODEL}Hypotheses Using method(a) as an Error Term\n{SAS}")
+
+
+TUKEY = """  Tukey multiple comparisons of means
+    95% family-wise confidence level
+
+Fit: aov(formula = weight ~ group, data = PlantGrowth)
+
+$group
+            diff        lwr       upr     p adj
+trt1-ctrl -0.371 -1.0622161 0.3202161 0.3908711
+trt2-ctrl  0.494 -0.1972161 1.1852161 0.1979960
+trt2-trt1  0.865  0.1737839 1.5562161 0.0120064
+
+"""
+"""R 4, data set PlantGrowth, three groups of ten plants."""
+
+TUKEY_OF_STATSMODELS = """Multiple Comparison of Means - Tukey HSD, FWER=0.05
+====================================================
+group1 group2 meandiff p-adj   lower   upper  reject
+----------------------------------------------------
+  ctrl   trt1   -0.371 0.3909 -1.0622 0.3202  False
+  ctrl   trt2    0.494  0.198 -0.1972 1.1852  False
+  trt1   trt2    0.865  0.012  0.1738 1.5562   True
+----------------------------------------------------
+"""
+
+
+TUKEY_CSV = """comparison,diff,lwr,upr,p adj
+trt1-ctrl,-0.371,-1.062,0.320,0.391
+trt2-ctrl,0.494,-0.197,1.185,0.198
+trt2-trt1,0.865,0.174,1.556,0.012
+"""
+
+
+@pytest.mark.parametrize("text", [TUKEY, TUKEY_OF_STATSMODELS, TUKEY_CSV])
+def test_tukey_takes_its_q_from_the_interval(text, tmp_path):
+    rows = rows_of(tmp_path, f"{text}\ndf = 27\n")
+    error = (10.49209 / 27 / 10) ** 0.5  # of a mean, by the table of ANOVA above
+    for row, diff in zip(rows, (0.371, 0.494, 0.865), strict=True):
+        low, high = row.p_interval
+        assert low <= stats.studentized_range.sf(diff / error, 3, 27) <= high
+        assert row.answer == "holds"
+    wrong = text.replace("0.1979960", "0.0197996").replace("0.198", "0.0198")
+    rows = rows_of(tmp_path, f"{wrong}\nResiduals   27 10.492  0.3886\n")
+    assert [row.answer for row in rows] == ["holds", "does not", "holds"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (TUKEY, "a line df = 27 below"),
+        ("(I) group\t(J) group\tMean Difference (I-J)\tSig.\na\tb\t1.1*\t.002\n", "diff,lwr,upr"),
+        (f"{TUKEY}df = 2, 27", "a line df = 27 below"),
+        (f"{TUKEY}df = 27".replace("trt2-trt1  0.865", "trt3-trt1  0.865"), "each pair of groups"),
+    ],
+)
+def test_tukey_without_its_groups_and_df_is_refused(text, what, tmp_path):
+    with pytest.raises(SpecError, match=what):
+        rows_of(tmp_path, text)
+
+
+def test_a_p_by_tukey_is_no_wrong_p_of_t(tmp_path):
+    text = "contrast    estimate  SE df t.ratio p.value\n"
+    text += "ctrl-trt1    0.371 0.279 27   1.331  0.3909\n"
+    rows = rows_of(tmp_path, f"{text}\nP value adjustment: tukey method\n")
+    assert [row.answer for row in rows] == ["cannot say"]
+
+
+@pytest.mark.parametrize("prefix", ["## ", "# ", "    ## "])
+def test_output_of_r_that_knitr_marks(tmp_path, prefix):
+    lines = [
+        "            Estimate Std. Error t value Pr(>|t|)    ",
+        "season        19.709      3.918   5.030 5.41e-07 ***",
+        "---",
+        "Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1",
+        "",
+        "Residual standard error: 152.5 on 1724 degrees of freedom",
+    ]
+    (row,) = rows_of(tmp_path, "".join(f"{prefix}{line}\n" for line in lines))
+    assert (row.answer, row.details["df"]) == ("holds", (1724,))
+    assert 2 * stats.t.sf(5.03, 1724) == pytest.approx(5.41e-7, rel=1e-2)
+
+
+def test_levene_of_r_names_no_residuals(tmp_path):
+    text = (
+        "Levene's Test for Homogeneity of Variance (center = median)\n"
+        "       Df F value    Pr(>F)    \ngroup   1  12.955 0.0003408 ***\n      723         \n"
+    )
+    (row,) = rows_of(tmp_path, text)
+    assert (row.answer, row.details["df"]) == ("holds", (1, 723))
+    assert stats.f.sf(12.955, 1, 723) == pytest.approx(0.0003408, rel=1e-3)
