@@ -251,7 +251,7 @@ _UNIT = re.compile(r"[(\[](%|[mµμ]?s|sec|min|h|[KMGT]i?B|[MGT]FLOPs|dB|[mck]m|
 """A unit in brackets in the name of a column."""
 
 _COSTS = re.compile(r"\b(?:run)?time\b|\bseconds\b|\bmemory\b|\bparam(?:s|eters)\b|\bflops\b")
-"""What a method costs, in the name of a column: a metric of its own."""
+"""What a method costs, in the name of a column, which is a metric too."""
 
 
 def of_one_metric(names: Sequence[str]) -> list[list[str]]:

@@ -30,7 +30,6 @@ from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
 from repro.results.readings import number_in
 from repro.results.record_logs import read_alone
-from repro.results.roles import role_of
 from repro.results.run_fields import Hints
 from repro.results.run_values import FoundValue, refuse_percent
 from repro.schema.base import name_of
@@ -179,7 +178,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         for line in _changed(old, new)
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items() if runs)
-    of_runs = comparison.hints.unit and role_of(comparison.hints.unit) != "seed"
+    of_runs = comparison.hints.unit and "seed" not in comparison.hints.unit.casefold()
     unit = "folds" if results.folds else "runs" if of_runs else "seeds"
     if results.tasks:
         lone = all(_count(runs) == "1" for runs in results.runs.values())
