@@ -38,6 +38,7 @@ from repro.results.row_units import (
     refuse_steps_of_unit,
     runs_of_columns,
     runs_of_rows,
+    said_of_columns,
     without_tasks,
 )
 from repro.results.run_fields import (
@@ -404,8 +405,8 @@ def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hin
         return None
     seed = seed_field(path, melted, hints)
     arms = [str(run.fields[ARM]) for run in melted]
-    said = f"a column per arm: {', '.join(columns)}"
     told = {seed, ARM, *ended}
+    said = said_of_columns(runs, columns)
     return Sheet([said], Rows(path, arms, melted, seed), told, ARM, ended, numbered=True)
 
 

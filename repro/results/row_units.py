@@ -45,6 +45,9 @@ WHAT: Mapping[str, str] = {
 }
 """Why rows of such a role are not counted."""
 
+_SPREAD = re.compile(r"(?i)[\s_.(-]+(?:std(?:ev|dev|err)?|sd|se|sem|std_?err|ci(?:95)?)\)?$")
+_MEAN = re.compile(r"(?i)[\s_.(-]+(?:mean|avg|average)\)?$")
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -389,10 +392,11 @@ def runs_of_columns(
     ClaimError where the columns may be the numbers of one run, or one may number the rows.
     """
     every = _numbers(runs)
+    spreads = spreads_beside(every)
     columns = [
         name
         for name in every
-        if name not in hints.fields
+        if name not in (*hints.fields, *spreads)
         and role_of(name) not in UNCOMPARED
         and role_of(name) != "task"
         and not is_index([run.fields.get(name) for run in runs])
@@ -411,7 +415,22 @@ def runs_of_columns(
     if counting := _counting(runs, columns):
         others = [name for name in columns if name not in counting]
         raise _may_count(path, runs, counting, others)
-    return list(_by_column(runs, columns)), columns
+    return list(_by_column(runs, columns, spreads)), columns
+
+
+def said_of_columns(runs: Sequence[FoundRun], columns: Sequence[str]) -> str:
+    """That there is a column per arm, and which hold a scatter that is not used."""
+    spreads = spreads_beside([*runs[0].fields])
+    unused = f"; not used, the scatter of these: {named(spreads)}" if spreads else ""
+    return f"a column per arm: {', '.join(columns)}{unused}"
+
+
+def spreads_beside(names: Sequence[str]) -> list[str]:
+    """Columns that hold the scatter of a mean beside them: `A_std` beside `A_mean` or `A`."""
+    stems = {_MEAN.sub("", name).casefold() for name in names if not _SPREAD.search(name)}
+    return [
+        name for name in names if _SPREAD.search(name) and _SPREAD.sub("", name).casefold() in stems
+    ]
 
 
 def _counting(runs: Sequence[FoundRun], columns: Sequence[str]) -> list[str]:
@@ -429,10 +448,13 @@ def _is_regular(cells: Sequence[float | None]) -> bool:
     return is_regular(numbers) and (ordered or all(number.is_integer() for number in numbers))
 
 
-def _by_column(runs: Sequence[FoundRun], columns: Sequence[str]) -> Iterator[FoundRun]:
+def _by_column(
+    runs: Sequence[FoundRun], columns: Sequence[str], spreads: Sequence[str]
+) -> Iterator[FoundRun]:
+    taken = {*columns, *spreads}
     for name in columns:
         for run in runs:
-            fields = {key: value for key, value in run.fields.items() if key not in columns}
+            fields = {key: value for key, value in run.fields.items() if key not in taken}
             place = f"{run.place}, column '{name}'"
             yield replace(run, place=place, fields={**fields, ARM: name}, rows=_row(run, name))
 

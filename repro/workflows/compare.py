@@ -144,8 +144,27 @@ def better_of(comparison: CompareOptions, measure: str) -> Better:
     """Which numbers are better: without a word, by the side of the limit, or by their name."""
     level = comparison.level
     if comparison.better or level is None:
-        return comparison.better or way(measure) or "higher"
+        return comparison.better or way(measure.replace("_", " ")) or "higher"
     return "lower" if level.side == "at_most" else "higher"
+
+
+def _refuse_wrong_side(comparison: CompareOptions, results: FoundResults) -> None:
+    """ClaimError for a limit on the side that every value passes: a loss of at least 0.3.
+
+    A number that an option names is meant.
+    """
+    level, measure = comparison.level, results.measure
+    usual = way(measure.replace("_", " "))
+    if level is None or comparison.hints.measure or usual is None:
+        return
+    if usual == ("lower" if level.side == "at_most" else "higher"):
+        return
+    limit = f"--{level.side.replace('_', '-')}"
+    raise ClaimError(
+        f"{results.path}: {usual} is better in '{measure}', the number that was found, and {limit} "
+        f"limits the other side\n  expected: the number that the limit is for\n"
+        f"  to do: name it: --measure NAME, or --measure {shlex.quote(measure)} if that is meant"
+    )
 
 
 def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
@@ -175,7 +194,7 @@ def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
         line
         for old, new in zip(before, verified.documents, strict=False)
         if old is not None and old.claim.id == new.claim.id
-        for line in _changed(old, new)
+        for line in _changed(old, new, "mean" if results.items else "value")
     ]
     counts = (f"{arm} {_count(runs)}" for arm, runs in results.runs.items() if runs)
     of_runs = comparison.hints.unit and "seed" not in comparison.hints.unit.casefold()
@@ -242,6 +261,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
         results = _read(comparison)
     except DataError as error:  # also of a file that cannot be read: it was named to be judged
         raise ClaimError(str(error)) from error
+    _refuse_wrong_side(comparison, results)
     head = (
         "Written by `repro compare` when these results were there: what it says of them is",
         "exploratory. To declare it, correct what is not meant, say in `own` why it is claimed,",
@@ -413,8 +433,11 @@ def _taken(comparison: CompareOptions, drafts: Drafts, name: str) -> Path | None
     return None if named else _report(comparison, claim_id).parent
 
 
-def _changed(old: Document, new: Document) -> Iterator[str]:
-    """What is said of values that are not as they were when the results were last compared."""
+def _changed(old: Document, new: Document, what: str) -> Iterator[str]:
+    """What is said of values that are not as they were when the results were last compared.
+
+    ``what`` they are: values of runs, or means over items.
+    """
     before, now = _values(old), _values(new)
     changed = sum(before[key] != now[key] for key in before.keys() & now.keys())
     counts = {
@@ -422,7 +445,7 @@ def _changed(old: Document, new: Document) -> Iterator[str]:
         "new": len(now.keys() - before.keys()),
         "no longer there": len(before.keys() - now.keys()),
     }
-    said = [f"{number_of(count, 'value')} {word}" for word, count in counts.items() if count]
+    said = [f"{number_of(count, what)} {word}" for word, count in counts.items() if count]
     if not said:
         return
     words = [old.verdict.validity, *filter(None, [old.verdict.conclusion])]

@@ -562,3 +562,17 @@ def test_columns_that_say_what_an_item_is_are_no_models() -> None:
     Path("t.csv").write_text("\n".join(("q,label,A,B", *rows)))
     done = repro("compare", "t.csv", *asked)
     assert (done.returncode, "write 1 where a model is right" in done.stderr) == (2, True)
+
+
+def test_answers_that_changed_are_counted_as_means() -> None:
+    """Two arms' means changed: 16 answers behind them are no `2 values`."""
+    wide = [f"q{n},{n % 2},{int(n % 3 > 0)}" for n in range(60)]
+    command = ("compare", "w.csv", "--items", "question", "--better", "higher", "--baseline", "old")
+    Path("w.csv").write_text("\n".join(("question,old,new", *wide)))
+    repro(*command)
+    changed = [
+        f"q{n},{(n + 1) % 2},{int(n % 3 == 0)}" if n < 15 else row for n, row in enumerate(wide)
+    ]
+    Path("w.csv").write_text("\n".join(("question,old,new", *changed)))
+    done = repro(*command)
+    assert "since the last comparison: 2 means changed" in done.stdout, done.stdout + done.stderr

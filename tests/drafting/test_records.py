@@ -721,3 +721,27 @@ def test_a_best_number_of_a_table_gives_way_to_the_last() -> None:
     )
     result = repro("compare", "t.csv", "--better", "higher", "--measure", "best_val_acc")
     assert "by its name the number is the best of several checkpoints" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("line", "limit", "advice"),
+    [
+        ("Validation bpb: 0.71{}4 | CORE metric: 0.26{}2", "--at-least", "validation_bpb if that"),
+        ("val_loss: 3.27{}1 | hellaswag: 0.30{}1", "--at-least", "val_loss if that"),
+        ("val_acc: 0.94{}1 | hellaswag: 0.30{}1", "--at-most", "val_acc if that"),
+        ("val_acc: 0.94{}1 test_acc: 0.93{}1", "--at-least", "test_acc"),
+    ],
+)
+def test_a_limit_on_the_other_side_is_of_another_number(line: str, limit: str, advice: str) -> None:
+    """Every loss is at least 0.25: a limit that was meant for an accuracy was confirmed by it."""
+    Path("chat").mkdir()
+    for seed in range(4):
+        Path("chat", f"run_{seed}.log").write_text(f"step 200 | {line.format(seed, seed)}\n")
+    done = repro("compare", "chat", limit, "0.25")
+    assert done.returncode == 2, said(done)
+    assert f"--measure {advice}" in done.stderr
+
+
+def test_a_limit_on_the_other_side_is_taken_where_the_number_is_named() -> None:
+    done = repro("compare", record(FA3), "--at-least", "3.2", "--measure", "val_loss")
+    assert done.returncode == 0, said(done)

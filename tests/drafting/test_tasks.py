@@ -366,3 +366,22 @@ def test_a_task_among_others_may_be_called_like_a_summary() -> None:
     Path("t.csv").write_text("\n".join(("dataset,a,b", *rows)))
     done = compared("t.csv", "--baseline", "a")
     assert "5 tasks, by 'dataset'" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "names", ["A_mean,A_std,B_mean,B_std", "A,A_sd,B,B_sd", "A,A (SD),B,B (SD)"]
+)
+def test_the_scatter_beside_a_mean_is_no_method(names: str) -> None:
+    """`A_std` was compared as a third method, and found worse than `A_mean`."""
+    draw = random.Random(3)
+    pairs = [(draw.uniform(0.6, 0.9), draw.uniform(-0.002, 0.012)) for _ in range(12)]
+    rows = [
+        f"d{n},{a:.3f},0.0{n + 10},{a + gain:.3f},0.0{31 - n}" for n, (a, gain) in enumerate(pairs)
+    ]
+    Path("t.csv").write_text("\n".join((f"dataset,{names}", *rows)))
+    first, spread, second, other = names.split(",")
+    done = compared("t.csv", "--baseline", first)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = f"a column per arm: {first}, {second}; not used, the scatter of these: {spread}, {other}"
+    assert said in done.stdout
+    assert len([*Path("reports").glob("*/declared/report.json")]) == 1
