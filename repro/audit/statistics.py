@@ -45,7 +45,6 @@ _P = re.compile(
     rf"(?:(?P<p>[=<>≤≥≈] ?(?:{_N}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
     r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)|(?:[,;(] ?|is |was )(?P<words>not significant)"
 )
-_NEXT_TO = re.compile(r" ?[,(] ?[pP]\b")
 _ENDS = re.compile(
     rf"[|&\t\n]|[.;] (?=[A-Z])|; ?r ?[=<>]|(?<![\w/.-])(?!r ?[=<>]){_NAMES} ?[=<>]|; ?(?!p\b)\w+ ?="
 )
@@ -164,7 +163,6 @@ _OF_R = re.compile(
     r"(?P<below>\n\W*alternative hypothesis: true ratio of variances is (?P<side>\w+))?"
 )
 """How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
-_OF_VARIANCES = re.compile(r"folded|ratio of (?:two )?variances|two variances")
 _R_WITH_N = re.compile(
     rf"(?m)(?P<before>(?:^|[.;] )[^\n=<>;]{{0,80}}?)(?<![\w/.-])r ?= ?(?P<r>{_N})"
     rf"(?P<p>,? ?\(?p ?[=<>≤] ?{_N})?,? ?\(?[nN] ?= ?"
@@ -173,8 +171,17 @@ _R_WITH_N = re.compile(
 _NO_PEARSON = re.compile(r"(?i)spearman|kendall|rank|rho|partial|effect")
 
 
+_BROKEN = re.compile(
+    rf"(?P<head>(?<![\w/.-])(?:{_NAMES})\([^()\n]*\) ?[=<>]"
+    rf"(?P<value> ?{_N}[,;]?(?P<p> \(?[pP](?:[- ]?value)? ?[=<>≤≥])?)?) ?\n ?"
+    rf"(?P<rest>(?(p){_N}|(?(value)\(?p ?[=<>≤≥] ?{_N}|{_N}(?:[,;]? ?p ?[=<>≤≥] ?{_N})?))\)?)"
+)
+"""A statistic that goes on in the next line: behind `=`, behind its value, or behind `p =`."""
+
+
 def plain(text: str) -> str:
     """The text without the marks of LaTeX and Markdown, of the same lines."""
+    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", " ")
     text = re.sub(r"\\chi", "\N{GREEK SMALL LETTER CHI}", text).replace("\N{MINUS SIGN}", "-")
     text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
     text = re.sub(r"(?i)\bchi[- ]?squared?(?= ?[(=])|\bX-squared(?= =)", "χ²", text)
@@ -184,6 +191,7 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<!\w)([tF])([₀-₉]+)", lambda t: f"{t[1]}({t[2].translate(_LOWERED)})", text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
     text = re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
+    text = _BROKEN.sub(r"\g<head> \g<rest>\n", text)
     text = re.sub(rf"(?<![\w/.-])t([0-9]{{2,4}})(?= ?[=<>] ?{_N}[,;]? ?\(?p\b)", r"t(\1)", text)
     text = _R_WITH_N.sub(_with_pairs, _OF_R.sub(_of_r, text))
     for behind in _DF_BEHIND:
@@ -281,7 +289,7 @@ def statement_at(
 
 def is_of_variances(said: str) -> bool:
     """Whether F is that of two variances by its words, so that its p is two-sided."""
-    return _OF_VARIANCES.search(said.lower()) is not None
+    return re.search(r"folded|ratio of (?:two )?variances|two variances", said.lower()) is not None
 
 
 def _p_of_words(before: str, after: str) -> PrintedNumber | None:
@@ -289,7 +297,7 @@ def _p_of_words(before: str, after: str) -> PrintedNumber | None:
     end = _ENDS.search(after)
     behind = _P.search(after[: end.start()] if end else after)
     found = _BEFORE.search(before)
-    if behind is not None and (found is None or _NEXT_TO.match(after)):
+    if behind is not None and (found is None or re.match(r" ?[,(] ?[pP]\b", after)):
         found = behind
     if found is None:
         return None

@@ -426,7 +426,7 @@ def said_of_columns(runs: Sequence[FoundRun], columns: Sequence[str]) -> str:
 
 
 def spreads_beside(names: Sequence[str]) -> list[str]:
-    """Columns that hold the scatter of a mean beside them: `A_std` beside `A_mean` or `A`."""
+    """Columns that hold the scatter of a mean next to them: `A_std` next to `A_mean` or `A`."""
     stems = {_MEAN.sub("", name).casefold() for name in names if not _SPREAD.search(name)}
     return [
         name for name in names if _SPREAD.search(name) and _SPREAD.sub("", name).casefold() in stems

@@ -53,9 +53,10 @@ class PrintedReference:
     n: int
 
 
+_DECIMAL = r"(?:\d+(?:\.\d*|,(?!\d{3}(?!\d))\d+)?|\.\d+)"
 _PRINTED = re.compile(
-    r"([-+]?(?:\d+\.?\d*|\.\d+))(?: ?(?:±|\+/-|\+-|\() ?(\d+\.?\d*|\.\d+)\)?)?"
-    r"(?:[ ,;]*\(?(?:n ?=? ?(\d{1,6})|(\d{1,6}) (?:runs|seeds))\)?)?"
+    rf"(?i)([-+]?{_DECIMAL})(?: ?(?:±|\+/-|\+-|\() ?({_DECIMAL})\)?)?"
+    r"(?:[ ,;]*(?:over )?\(?(?:n ?=? ?(\d{1,6})|(\d{1,6}) (?:runs|seeds))\)?)?"
 )
 PRINTED_FORM = "what is printed of them: '5.02 ± 0.11, n=5'"
 
@@ -73,7 +74,7 @@ def reference_of(text: str) -> Path | PrintedReference:
             f"  expected: runs of a reference, or {PRINTED_FORM}\n"
             "  to do: add sd and n, or hold the mean of your runs against it: --at-most, --at-least"
         )
-    return PrintedReference(mean, sd, int(n))
+    return PrintedReference(mean.replace(",", "."), sd.replace(",", "."), int(n))
 
 
 @dataclass(frozen=True, slots=True)

@@ -468,7 +468,10 @@ def test_another_number_is_another_question() -> None:
 
 @pytest.mark.parametrize(
     "printed",
-    ["5.02 ± 0.11, n=5", "5.02+-0.11 (n = 5)", "5.02 (0.11), n = 5", "5.02 ± 0.11 (5 seeds)"],
+    [
+        *("5.02 ± 0.11, n=5", "5.02+-0.11 (n = 5)", "5.02 (0.11), n = 5", "5.02 ± 0.11 (5 seeds)"),
+        *("5.02 ± 0.11, N = 5", "5,02 ± 0,11, n=5", "5.02 (0.11) over 5 seeds"),
+    ],
 )
 def test_runs_are_held_against_a_printed_mean(printed: str) -> None:
     """By the prediction interval of a mean of three (t with 4 degrees of freedom)."""

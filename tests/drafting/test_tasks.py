@@ -371,7 +371,7 @@ def test_a_task_among_others_may_be_called_like_a_summary() -> None:
 @pytest.mark.parametrize(
     "names", ["A_mean,A_std,B_mean,B_std", "A,A_sd,B,B_sd", "A,A (SD),B,B (SD)"]
 )
-def test_the_scatter_beside_a_mean_is_no_method(names: str) -> None:
+def test_the_scatter_of_a_mean_is_no_method(names: str) -> None:
     """`A_std` was compared as a third method, and found worse than `A_mean`."""
     draw = random.Random(3)
     pairs = [(draw.uniform(0.6, 0.9), draw.uniform(-0.002, 0.012)) for _ in range(12)]
