@@ -306,15 +306,15 @@ def _by_data_set(table: Pasted) -> tuple[Pasted, bool]:
 def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int | None:
     """Which of two columns of names is that of data sets, where the other is that of methods.
 
-    A column of another name is of methods where the rest are metrics, and names come again.
+    Where names come again, another column is of methods next to data sets, or groups of methods.
     """
     names = [bare(cell.text)[0] for cell in head]
     sides = [of_data(name) for name in names[:2]]
-    if len(head) < 3 or sides.count(True) != 1:
+    grouped = sides == [None, False]
+    if len(head) < 3 or (sides.count(True) != 1 and not grouped):
         return None
-    at = sides.index(True)
-    rows = _filled(_filled(body, 0), 1)
-    pairs = [(row[at].text, row[1 - at].text) for row in rows]
+    at = 0 if grouped else sides.index(True)
+    pairs = [(row[at].text, row[1 - at].text) for row in _filled(_filled(body, 0), 1)]
     sorts = [len({*each}) for each in zip(*pairs, strict=True)]
     crossed = len({*pairs}) == len(pairs) > max(sorts, default=0)
     measured = all(
@@ -323,7 +323,7 @@ def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int
     )
     if sides[1 - at] is None:
         return at if crossed and measured else None
-    return at if crossed or not CLASSES.fullmatch(names[at].lower()) else None
+    return at if crossed or (sides[at] and not CLASSES.fullmatch(names[at].lower())) else None
 
 
 def _filled(body: Sequence[Sequence[Cell]], at: int) -> list[Sequence[Cell]]:

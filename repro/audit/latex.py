@@ -17,7 +17,9 @@ _RULES = re.compile(
 )
 _PLAIN = (
     (re.compile(r"\\(?:textbf|mathbf|bm|boldsymbol)\s*\{([^{}]*)\}"), r"**\1**"),
-    (re.compile(r"\\(?:multirow|multicolumn)\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\(?:multirow|multicolumn)\s*(?:\[\w\]\s*)?\{[^{}]*\}\s*(?:\[[^\]]*\]\s*)?"
+                r"(?:\{[^{}]*\}|\*|=)\s*(?:\[[^\]]*\]\s*)?\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\hspace\*?\s*\{[^{}]*\}"), ""),
     (re.compile(r"\\(?:text|mathrm|textrm|emph|textit|underline|textsc|textsuperscript|ensuremath"
                 r"|makecell|shortstack|mathbin|mathrel|mathord|scriptsize|footnotesize|tiny|small)"
                 r"\s*(?:\[[^\]]*\])?\{([^{}]*)\}"), r"\1"),

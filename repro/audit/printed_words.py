@@ -159,7 +159,7 @@ _TASKS = re.compile(
     r"(?:data ?sets?|tasks?|env(?:ironment)?s?(?:[ _]id)?|metrics?|measures?|benchmarks?"
     r"|workloads?|circuits?|features?|characteristics?|outcomes?"
     r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
-    r"(?: ?\([^()]*\))?"
+    r"(?:[ _-]?(?:name|id))?(?: ?\([^()]*\))?"
 )
 CLASSES = re.compile(
     r"(?:(?:sub)?class(?:es)?|categor(?:y|ies)|labels?|splits?|subsets?|subjects?|attributes?"

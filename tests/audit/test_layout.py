@@ -238,3 +238,33 @@ def test_what_is_no_method_is_not_compared(tmp_path, text, names):
     rows, _ = audited(tmp_path, text, plus_minus="sd", n=5)
     compared = [name for name, row in rows.items() if row.kind == "comparison"]
     assert unordered(compared) == unordered(names)
+
+
+@pytest.mark.parametrize("corner", ["Dataset name", "**Task-Name**", "Task Name", "env_name"])
+def test_names_of_data_sets_are_no_methods(tmp_path, corner):
+    text = f"| {corner} | BC | CQL |\n|---|---|---|\n| cooking | 10.4 ± 1.2 | 15.3 ± 1.1 |\n"
+    text += "| driving | 20.4 ± 1.2 | 25.3 ± 1.1 |\n\nMeans and sd over 5 seeds.\n"
+    rows, _ = audited(tmp_path, text)
+    assert {*rows} == {"BC vs CQL, cooking", "BC vs CQL, driving"}
+
+
+@pytest.mark.parametrize("head", ["Regime", "Setting", "", "Backbone"])
+@pytest.mark.parametrize("first", ["Noise", r"\multirow[c]{2}{*}{Noise}", r"\multirow{2}*{Noise}"])
+def test_a_column_next_to_methods_is_of_groups(tmp_path, head, first):
+    """As pandas writes it, too; methods were compared across the groups."""
+    text = rf"""\begin{{tabular}}{{llcc}}
+{head} & Method & AUROC & F1 \\ \midrule
+{first} & A & 71.7 $\pm$ 0.1 & 72.9 $\pm$ 0.2 \\
+ & B & 72.5 $\pm$ 0.1 & 73.3 $\pm$ 0.5 \\
+Missing & A & 70.7 $\pm$ 0.1 & 71.9 $\pm$ 0.2 \\
+ & B & 70.5 $\pm$ 0.1 & 70.3 $\pm$ 0.5 \\
+\end{{tabular}}
+Means and standard deviations over 5 seeds."""
+    rows, _ = audited(tmp_path, text, name="t.tex")
+    assert unordered(rows) == {
+        (frozenset("AB"), f"{group}, {metric}")
+        for group in ("Noise", "Missing")
+        for metric in ("AUROC", "F1")
+    }
+    row = next(row for name, row in rows.items() if "Noise, AUROC" in name)
+    assert row.p_welch == pytest.approx(welch((71.7, 0.1, 5), (72.5, 0.1, 5)))
