@@ -146,7 +146,7 @@ def _without_letters(row: tuple[Cell, ...], notes: Sequence[str]) -> tuple[Cell,
     return first, *(replace(each, text=without_letters(each.text, notes)) for each in others)
 
 
-_PLAIN = re.compile(r"[±( ]*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?)[ )]*")
+_PLAIN = re.compile(r"[±( ]*([0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?(?: ?%)?)[ )]*")
 _OF_MEANS = re.compile(r"\b(?:means?|average|avg)\b|^m$")
 
 
@@ -478,7 +478,7 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
 
 
 def _role(name: str, cells: Sequence[Cell]) -> str:
-    lower = re.sub(r"[*`$]", "", name.lower()).replace("_", " ").strip()
+    lower = re.sub(r"[*`$]| ?\(%\)", "", name.lower()).replace("_", " ").strip()
     results = [cell for cell in cells if not cell.empty]
     numbers = [cell for cell in results if is_number(bare(cell.text)[0])]
     for role, pattern in _ROLES.items():

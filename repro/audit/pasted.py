@@ -175,12 +175,12 @@ def _cut(text: str, file: str) -> tuple[Rows, list[str]]:
         return _latex(text, file)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if sum("|" in line for _, line in lines) * 2 > len(lines):
-        return _piped(lines)
+        return _piped(lines, file)
     separator = max("\t;,", key=lambda sign: _regular(lines, sign))
     commas = sum("," in line for _, line in lines) if separator == "," else 0
     if max(_regular(lines, separator), commas) * 2 > len(lines):
         return _separated(text, separator, file)
-    return _lined_up(lines)
+    return _lined_up(lines, file)
 
 
 def _regular(lines: Sequence[tuple[int, str]], sign: str) -> int:
@@ -214,10 +214,45 @@ def _separated(text: str, separator: str, file: str) -> tuple[Rows, list[str]]:
         if any(row.cells)
     ]
     mistakes.stop()
+    _refuse_second(rows, list(enumerate(lines, 1)), file)
     return rows, notes
 
 
-_RESULT = re.compile(r"[\"\s]*[(\[*<>=~]*[-+\N{MINUS SIGN}]?\.?[0-9](?!\w* [a-z]{3})")
+_RESULT = re.compile(r"[\"\s]*[(\[*<>=~$]*[-+\N{MINUS SIGN}]?\.?[0-9](?!\w*[- ][a-z]{3})")
+_RULE = re.compile(r"[\s|:+=-]*[=-][\s|:+=-]*")
+_NO_RESULT = re.compile(r"oom\b|nan\b|n\.?s|fail|diverg|time ?out|none\b|yes\b|no\b", re.IGNORECASE)
+
+
+def _refuse_second(rows: Rows, lines: Sequence[tuple[int, str]], file: str) -> None:
+    """SpecError where results are headed again: after a line of no row, or over a Markdown rule.
+
+    A header has names alone, or the first cell of the table's.
+    """
+    rows = [row for row in rows if not all(cell.empty for cell in row)]
+    found = [at for at, row in enumerate(rows) if at and _has_results(row)]
+    said = dict(lines)
+    for at in range(found[0] + 1, found[-1]) if found else ():
+        row, begin = rows[at], rows[at][0].line
+        if all(cell.empty for cell in row[1:]):
+            continue  # the name of a group
+        between = range(rows[at - 1][0].line + 1, begin)
+        apart = not all(_RULE.fullmatch(said.get(line, "")) for line in between)
+        rule = said.get(begin + 1, "")
+        ruled = "|" in rule and "+" not in rule and _RULE.fullmatch(rule) is not None
+        again = row[0].text == rows[0][0].text != ""
+        if [_names_alone(row), apart, ruled or (apart and again)].count(True) > 1:
+            _several(Place(file, begin, row[0].column))
+
+
+def _has_results(row: Sequence[Cell]) -> bool:
+    return any(_RESULT.match(cell.text) for cell in row[1:])
+
+
+def _names_alone(row: Sequence[Cell]) -> bool:
+    """Whether most cells have names, and none a result, or why there is none."""
+    values = {cell.column: cell.text for cell in row[1:] if not cell.empty}
+    most = 2 * len(values) >= len(row) - 1 > 0 and {*values.values()} != {row[0].text}
+    return most and not _has_results(row) and not any(map(_NO_RESULT.match, values.values()))
 
 
 def _captions_below(lines: Sequence[str], head: int) -> Iterator[int]:
@@ -234,11 +269,12 @@ def _captions_below(lines: Sequence[str], head: int) -> Iterator[int]:
         yield at
 
 
-def _piped(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:
+def _piped(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[str]]:
     """The rows of a Markdown table, without the one that rules its header off."""
     rows = [list(_markdown(number, line)) for number, line in lines if "|" in line]
     ruled = re.compile(r"[:\-= ]+")
     kept = [row for row in rows if not all(ruled.fullmatch(cell.text or "-") for cell in row)]
+    _refuse_second(kept, lines, file)
     return kept, [line for _, line in lines if "|" not in line]
 
 
@@ -259,7 +295,7 @@ _JOINED = (
 )
 
 
-def _lined_up(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:
+def _lined_up(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[str]]:
     """Columns two blanks apart; else the last words of a line are its columns, the rest its name.
 
     As many words as the most lines have that begin with a digit, as numbers do.
@@ -267,13 +303,18 @@ def _lined_up(lines: Sequence[tuple[int, str]]) -> tuple[Rows, list[str]]:
     notes = [line for _, line in lines if _is_note(line)]
     lines = [(number, line) for number, line in lines if not _is_note(line)]
     apart = [_words(number, line, r"\S+(?: \S+)*") for number, line in lines]
-    table = _below_their_heads(_triangle([row for row in apart if len(row) > 1]))
+    table = [row for row in apart if len(row) > 1]
+    _refuse_second(table, lines, file)
+    table = _below_their_heads(_triangle(table))
     if len({len(row) for row in table}) == 1 and len(table) > 1:
         return table, notes + [row[0].text for row in apart if len(row) == 1]
     rows = [_words(number, _joined(line), r"\S+") for number, line in lines]
     counts = Counter(count for row in rows if (count := _numerals(row)))
     width = counts.most_common(1)[0][0] if counts else 0
     first = next((at for at, row in enumerate(rows) if _numerals(row)), 0)
+    head = rows[max(first - 1, 0)][0].text
+    begun = [row for row in rows if _numerals(row) or row[0].text == head]
+    _refuse_second(begun, lines, file)
     kept = [row for at, row in enumerate(rows) if at == first - 1 or _numerals(row)]
     notes += [line for (_, line), row in zip(lines, rows, strict=True) if row not in kept]
     return [_named(row, width) for row in kept if len(row) >= width], notes

@@ -242,19 +242,25 @@ class RowReader:
             meaning = told if of_all else meaning or told
             value = PrintedValue(mean, spread, stars, bold, meaning, percent)
             if after is not None and not row[after].empty:
-                return self._with_deviation(value, row[after], after)
+                return self._with_deviation(value, cell, row[after], after)
         except ClaimError as error:
-            self._wrong(cell, str(error), "93.4±0.2", error.advice or WRITE)
+            self._wrong(cell, error.cause, "93.4±0.2", error.advice or WRITE)
             return None
         return value
 
-    def _with_deviation(self, value: PrintedValue, cell: Cell, at: int) -> PrintedValue:
+    def _with_deviation(self, value: PrintedValue, mean: Cell, cell: Cell, at: int) -> PrintedValue:
         """The value with what the next column says: a deviation, or both ends of an interval.
 
         An interval that is not around the mean is of another thing, as a difference or a ratio.
         """
         meaning = spread_told(self.names[at].lower()) or _MEANINGS[self.roles[at]]
         text = bare(self._points(cell))[0]
+        signs = ["%" in each.text for each in (mean, cell)]
+        named = ["%" in self.names[each] for each in (at - 1, at)]
+        if signs[0] != signs[1] and not named[signs.index(False)]:
+            mistake = f"{mean.text[:40]!r} and {cell.text[:40]!r}: two units in one comparison"
+            raise ClaimError(mistake, advice="write % with a mean and its spread, or with neither")
+        text = re.sub(" ?%", "", text)
         if (ends := INTERVAL.fullmatch(text)) is None:
             return replace(value, spread=number_of(text.lstrip("±+/- ")), meaning=meaning)
         half = half_of(value.mean, number_of(ends["low"]), number_of(ends["high"]))

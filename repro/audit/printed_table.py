@@ -111,7 +111,8 @@ def read_table(
 
 def _with_ids(header: CsvRow, rows: list[CsvRow]) -> tuple[CsvRow, list[CsvRow]]:
     """The table with the columns of its arms as they are known, and `row 2` for ids not printed."""
-    names = _numbered(header.cells)
+    known = [name if (low := name.strip().lower()) not in COLUMNS else low for name in header.cells]
+    names = _numbered(known)
     if "id" in names or not {"mean_a", "mean_b"} <= {*names}:
         return replace(header, cells=tuple(names)), rows
     width = len(names)

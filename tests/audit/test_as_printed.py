@@ -393,6 +393,56 @@ def test_what_cannot_be_read_is_named_where_it_stands(tmp_path, text, place, wha
     assert what in str(problem)
 
 
+TWO = (
+    "System,BLEU\nTransformer,27.3 ± 0.1\nOurs,28.0 ± 0.2\n\n"
+    "System,ms\nGPT,12.1 ± 0.3\nLSTM,11.2 ± 0.2\n"
+)
+PIPED = "| System | {} |\n|---|---|\n| {} | 27.3 ± 0.1 |\n| {} | 28.0 ± 0.2 |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (TWO, "5:1"),
+        (TWO.replace(",", ";"), "5:1"),
+        (TWO.replace(",", "\t"), "5:1"),
+        (TWO.replace(",", "   "), "5:1"),
+        (TWO.replace(",", " "), "5:1"),
+        (TWO.replace("\n\n", "\n,\n"), "5:1"),
+        (TWO.replace("\n\n", "\n\nSpeed\n"), "6:1"),
+        (TWO.replace("System,ms", "Net,ms"), "5:1"),
+        (TWO.replace("System,ms", "System,10"), "5:1"),
+        (PIPED.format("BLEU", "A", "B") + "\n" + PIPED.format("ms", "C", "D"), "6:2"),
+        (PIPED.format("BLEU", "A", "B") + "Speed\n" + PIPED.format("10", "C", "D"), "6:2"),
+        (PIPED.format("BLEU", "A", "B") + PIPED.format("ms", "C", "D"), "5:2"),
+    ],
+)
+def test_two_tables_are_not_one(tmp_path, text, place):
+    """A header below results: BLEU is not compared with milliseconds."""
+    with pytest.raises(SpecError, match="a second table") as caught:
+        audited(tmp_path, text)
+    (problem,) = caught.value.problems
+    assert f"{problem.place.line}:{problem.place.column}" == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Method,Acc\nA,93.1 ± 0.3\n\nB,94.1 ± 0.3\n\nMeans, SD of 5 seeds\n",
+        "Note: SD of 5 seeds, in percent\n\nMethod,Acc\nA,93.1 ± 0.3\n\nLarge\nB,94.1 ± 0.3\n",
+        "Method  Acc\nA  93.1 ± 0.3\n\nLarge\nB  94.1 ± 0.3\n\nMeans, SD of 5 seeds\n",
+        "Method Acc\nA 93.1±0.3\n\nLarge models\nB 94.1±0.3\n\nMeans, SD of 5 seeds\n",
+        (
+            "| Method | Acc |\n|---|---|\n| *Small* | |\n| A | 93.1 ± 0.3 |\n\n| *Large* | |\n"
+            "|---|---|\n| X | OOM |\n\n| B | 94.1 ± 0.3 |\n\nMeans and SD of 5 seeds\n"
+        ),
+    ],
+)
+def test_a_blank_line_or_a_group_within_a_table_is_no_second_one(tmp_path, text):
+    rows, _ = audited(tmp_path, text)
+    assert rows["B vs A, Acc"].p_welch == pytest.approx(welch((93.1, 0.3, 5), (94.1, 0.3, 5)))
+
+
 @pytest.mark.parametrize(
     "text", [CITATION, FEW_SHOT, SLEEP, PLANTS, WEIGHTS, ARXIV, UCI, DOMAINS, SOFTMAX, IRIS]
 )

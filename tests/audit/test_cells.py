@@ -248,3 +248,30 @@ def test_cells_of_a_pasted_anova_stand_below_their_heads(tmp_path):
     assert row.answer == "holds"
     (row,) = audited(tmp_path, text.replace(".026", ".25"))[0].values()
     assert row.answer == "does not"
+
+
+PERCENT = "Model,Accuracy,Std,Seeds\nCNN,91.2%,0.4%,5\nOURS,92.5%,0.6%,5\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PERCENT,
+        PERCENT.replace("%,0", ",0").replace("Accuracy", "Accuracy (%)"),
+        PERCENT.replace("%,5", ",5").replace("Std", "Std (%)"),
+        PERCENT.replace("%", "").replace("Accuracy", "Accuracy (%)"),
+        PERCENT.replace("%", " %"),
+        "Model,CNN,OURS\nAccuracy,91.2%,92.5%\nStd,0.4%,0.6%\nSeeds,5,5\n",
+    ],
+)
+def test_a_mean_and_its_deviation_in_percent(tmp_path, text):
+    """The sign is a unit, in the cells or in a name."""
+    ((name, row),) = audited(tmp_path, text, "t.csv")[0].items()
+    assert name.startswith("OURS vs CNN")
+    assert row.p_welch == pytest.approx(welch((92.5, 0.6, 5), (91.2, 0.4, 5)))
+
+
+@pytest.mark.parametrize("text", [PERCENT.replace("%,5", ",5"), PERCENT.replace("%,0", ",0")])
+def test_percent_with_one_of_mean_and_deviation_is_refused(tmp_path, text):
+    with pytest.raises(SpecError, match="two units in one comparison"):
+        audited(tmp_path, text, "t.csv")

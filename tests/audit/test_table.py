@@ -174,7 +174,7 @@ def test_a_paired_test_of_arms_of_two_sizes_is_named(table):
         (f"{HEADER}\n{GOOD}\n{GOOD}\n", "3:1", "the id 'one' is that of row 2"),
         (f"{HEADER},p\n{GOOD},0.1\n", "1:9", "column p occurs twice, first as column 8"),
         (f"{HEADER},pvalue\n{GOOD},0.1\n", "1:9", "unknown column 'pvalue'"),
-        (f"{HEADER},Alpha\n{GOOD},0.1\n", "1:9", "did you mean alpha?"),
+        (f"{HEADER},alfa\n{GOOD},0.1\n", "1:9", "did you mean alpha?"),
         (f"{HEADER},\n{GOOD},\n", "1:9", "a column without a name"),
         ("id,mean_a\none,1\n", "1:1", "missing columns sd_a, n_a, mean_b, sd_b, n_b, p"),
         (HEADER.replace(",", ";") + "\n", "1:1", "semicolons or tabs"),
@@ -325,3 +325,13 @@ def test_rows_of_two_arms_need_no_id(tmp_path):
     (row,) = read_table(path)
     assert row.p is not None
     assert (row.id, row.a.n, row.p.text) == ("row 2", 10, ".064")
+
+
+@pytest.mark.parametrize("case", [str.upper, str.title])
+def test_names_of_columns_are_read_regardless_of_case(tmp_path, case):
+    header = case(f"{HEADER},test,alpha")
+    path = tmp_path / "table.csv"
+    path.write_text(f"{header}\nfair,56.39,0.19,10,56.45,0.10,10,0.39,Welch,0.01\n")
+    (row,) = read_table(path)
+    assert (row.id, row.a.mean.value, row.b.n, row.p.value) == ("fair", 56.39, 10, 0.39)
+    assert (row.test, row.alpha) == ("welch", 0.01)
