@@ -352,13 +352,13 @@ def _grain(arm: str, mean: PrintedNumber, answers: int, scale: float) -> Grain:
     """Whether a multiple of ``scale / answers`` lies where the mean is printed, both ends in."""
     step = scale / answers
     slack = SLACK * max(abs(mean.low), abs(mean.high))
-    first = math.ceil((mean.low - slack) / step)
+    first = max(0, math.ceil((mean.low - slack) / step))
     below = math.floor(mean.value / step)
     return Grain(
         arm=arm,
         mean=mean.text,
         answers=answers,
-        possible=first * step <= mean.high + slack and 0 <= first <= answers,
+        possible=first * step <= mean.high + slack and first <= answers,
         telling=step > mean.high - mean.low,
         nearest=(below * step, (below + 1) * step),
         beyond=mean.low > scale + slack or mean.high < -slack,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -99,8 +100,8 @@ class ItemsKind(DifferenceKind):
 
     def cannot_settle(self, declared: Difference, result: TestResult) -> str:
         if _is_crossed(declared):
-            return _more_of_both(_typed(result))
-        settle = _typed(result).settle
+            return _more_of_both(_typed(result), declared.smallest)
+        settle = _settling(_typed(result), self.border(declared))
         if settle is None:
             return "More items would settle it, not more seeds."
         many = f"About {fmt.count(settle)} items"
@@ -133,9 +134,9 @@ class ItemsKind(DifferenceKind):
         if found.of_seeds is not None:
             facts["share of seeds in the variance"] = fmt.share(found.of_seeds, 2)
         facts |= _within_reach(declared, found)
-        if found.settle is not None:
+        if (settle := _settling(found, self.border(declared))) is not None:
             facts["items that would settle it"] = (
-                f"about {fmt.count(found.settle)}, in four cases of five, were this the effect"
+                f"about {fmt.count(settle)}, in four cases of five, were this the effect"
             )
         return facts
 
@@ -170,8 +171,15 @@ def _within_reach(declared: Difference, found: ItemsResult) -> dict[str, str]:
     return {"what so many items can find": said}
 
 
-def _more_of_both(found: ItemsResult) -> str:
-    """What makes most of the variance, seeds or items, and how many of them would settle it."""
+def _settling(found: ItemsResult, border: float) -> int | None:
+    """About how many items would tell the effect from the ``border`` that is claimed."""
+    if found.settle is None or found.effect == border:
+        return None
+    return math.ceil(found.settle * (found.effect / (found.effect - border)) ** 2)
+
+
+def _more_of_both(found: ItemsResult, smallest: float) -> str:
+    """What makes most of the variance; how many would settle it, unless ``smallest`` is claimed."""
     of_seeds, runs = known(found.of_seeds), max(found.runs)
     shares = (
         ("Seeds", of_seeds, found.more(of_seeds, runs), "runs of each arm"),
@@ -179,6 +187,8 @@ def _more_of_both(found: ItemsResult) -> str:
     )
     most, share, needed, unit = max(shares, key=lambda each: each[1])
     said = f"{most} make {fmt.share(share, 2)} of the variance"
+    if smallest:
+        return f"{said}: more of them tell more."
     if needed is None:
         return f"{said}, but more of them alone would not settle it: add seeds and items."
     chance = "in four cases of five, were this the effect"

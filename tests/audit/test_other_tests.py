@@ -116,6 +116,13 @@ def test_every_possible_accuracy_is_possible(n: int, items: int) -> None:
             assert accuracies(mean, n, items, mean).grade is Grade.NOT_CHECKABLE
 
 
+@pytest.mark.parametrize("mean", ["0.0", "0.00", "100.0"])
+def test_all_or_none_of_the_answers_may_be_right(mean: str) -> None:
+    """A mean of 0, whose rounding reaches below it, was called impossible."""
+    row = accuracies(mean, 3, 1319)
+    assert not any(said.startswith(f"Mean {mean} of arm A") for said in row.findings)
+
+
 @pytest.mark.parametrize(
     ("mean", "n", "items", "nearest"),
     [("93.47", 3, 100, ("93.3333", "93.6667")), ("71.1", 1 + 1, 10, ("70", "75"))],
