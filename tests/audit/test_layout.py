@@ -238,3 +238,22 @@ def test_what_is_no_method_is_not_compared(tmp_path, text, names):
     rows, _ = audited(tmp_path, text, plus_minus="sd", n=5)
     compared = [name for name, row in rows.items() if row.kind == "comparison"]
     assert unordered(compared) == unordered(names)
+
+
+@pytest.mark.parametrize("separator", ["|", ",", "\t"])
+def test_a_name_above_reaches_over_the_empty_cells_behind_it(tmp_path, separator):
+    """Names below that come twice are those of both data sets; p is of the one before it."""
+    lines = (
+        ",,ImageNet,,,iNat,,",
+        "Model,n,mean,std,p,mean,std,p",
+        "A,5,76.1,0.2,,60.1,0.3,",
+        "B,5,77.1,0.2,<.001,60.3,0.4,.40",
+    )
+    ends = "|" * (separator == "|")
+    cut = "\n".join(f"{ends}{line.replace(',', separator)}{ends}" for line in lines)
+    rows, _ = audited(tmp_path, cut)
+    assert [*rows] == ["B vs A, ImageNet mean", "B vs A, iNat mean"]
+    p = [row.p_welch for row in rows.values()]
+    arms = ((77.1, 0.2, 5), (76.1, 0.2, 5)), ((60.3, 0.4, 5), (60.1, 0.3, 5))
+    assert p == pytest.approx([welch(*pair) for pair in arms])
+    assert [row.answer for row in rows.values()] == ["holds", "holds"]
