@@ -45,7 +45,7 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
 
 MAX_PAIRS = 1_000
 VALUES_NEEDED = ("wilcoxon", "mann_whitney", "permutation")
-WELCH = Variant("welch")
+WELCH, PAIRED = Variant("welch"), Variant("paired")
 Scenario: TypeAlias = tuple[Meaning, int | None]
 
 
@@ -53,7 +53,8 @@ Scenario: TypeAlias = tuple[Meaning, int | None]
 class _Found:
     """What one reading gives for a pair: p and its range, both again after Holm.
 
-    ``fits`` is whether a two-sided t-test gives the printed p.
+    ``fits`` is whether a two-sided t-test gives the printed p, and ``paired`` the least p of a
+    paired test, if none is printed and the table names such a test.
     """
 
     span: Span
@@ -62,6 +63,7 @@ class _Found:
     p_after: float
     fits: bool
     family: int
+    paired: float
 
 
 Judge: TypeAlias = Callable[[Sequence[PrintedComparison]], Sequence[Audited]]
@@ -178,7 +180,11 @@ def _compute(
     pairs: Sequence[ComparedPair], scenario: Scenario, rounding: Rounding
 ) -> dict[int, _Found]:
     """What each pair that has all its numbers says by one reading, corrected over all of them."""
-    rows = rows_of([pair.comparison(*scenario, rounding) for pair in pairs], ())
+    comparisons = [pair.comparison(*scenario, rounding) for pair in pairs]
+    for at, (pair, each) in enumerate(zip(pairs, comparisons, strict=True)):
+        if pair.p is None and pair.tests.test == "paired" and each.a.n == each.b.n:
+            comparisons[at] = replace(each, test="paired")
+    rows = rows_of(comparisons, ())
     kept = {
         at: (row, row.intervals[WELCH], nominal)
         for at, row in enumerate(rows)
@@ -189,7 +195,13 @@ def _compute(
     afters = holm([p for *_, p in kept.values()])
     return {
         at: _Found(
-            span, p, (low, high), after, any(match.tails == 2 for match in row.matches), len(kept)
+            span,
+            p,
+            (low, high),
+            after,
+            any(match.tails == 2 for match in row.matches),
+            len(kept),
+            row.intervals.get(PAIRED, (1.0, 1.0))[0],
         )
         for (at, (row, span, p)), low, high, after in zip(
             kept.items(), lows, highs, afters, strict=True
@@ -209,17 +221,31 @@ def _answered(
         if row.condition == "one-sided" and pair.tests.tails == 2:
             answer, reason = "does not", f"{reason}, and the table says two-sided"
         if answer == "holds" and _is_open(pair.p, only.span):
-            answer, reason = "cannot say", f"rounding allows {p_from(only.span)}"
+            said = f"the numbers can give {p_text(pair.p)}, and need not: rounding allows "
+            answer, reason = "cannot say", f"{said}{p_from(only.span)}"
     elif pair.p is not None:
         answer, reason = _answer_to_p(pair, pair.p, found, rounding)
     else:
-        answer, reason = _answer(found)
+        answer, reason = _if_paired(pair, found, *_answer(found))
     tried = {
         f"p_{of.reading}{f'_n_{n}' if n else ''}": each.p
         for (of, n), each in found.items()
         if len(found) > 1
     }
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
+
+
+def _if_paired(
+    pair: ComparedPair, found: Mapping[Scenario, _Found], answer: Answer, reason: str
+) -> tuple[Answer, str]:
+    """The answer without a p, where the table names a paired test, whose p takes a correlation."""
+    if answer == "cannot say" or pair.tests.test not in ("paired", "wilcoxon"):
+        return answer, reason
+    reason += ", of unpaired runs"
+    if answer == "does not" and any(each.paired <= ALPHA for each in found.values()):
+        suitably = "the paired test may say yes, if the arms are correlated suitably"
+        return "cannot say", f"{reason}; {suitably}"
+    return answer, reason
 
 
 def _is_open(printed: PrintedNumber, span: Span) -> bool:

@@ -20,7 +20,7 @@ from repro.audit.printed_cells import (
     ways,
     without_letters,
 )
-from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of
+from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of, widened
 from repro.audit.printed_words import (
     CLASSES,
     UNNAMED,
@@ -462,7 +462,7 @@ def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
             *(f"value {at}" if at > 1 else "value" for at in range(1, len(rows[0]))),
         ], body
     names: list[str] = []
-    for column in zip(*head, strict=True):
+    for column in zip(*widened(head), strict=True):
         parts = dict.fromkeys(bare(cell.text)[0] for cell in column)
         name = " ".join(filter(None, parts))
         if name in names and (_ROLES["p"].fullmatch(name.lower()) or is_of_no_method(name)):

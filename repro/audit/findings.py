@@ -117,7 +117,10 @@ def _grade_sentence(row: AuditRow, assumed: Variant, grade: Grade, condition: st
     span = row.intervals.get(assumed)
     if span is None:
         if 1 in row.n:
-            yield "One run in an arm: no p can be computed with fewer than two in each."
+            checked = grains(row.comparison)
+            fit = any(grain.telling for grain in checked) and all(each.possible for each in checked)
+            said = "The means fit whole numbers of right answers, but one" if fit else "One"
+            yield f"{said} run in an arm: no p can be computed with fewer than two in each."
         else:
             yield f"Not printed: {', '.join(row.lacks)}; without them no p can be computed."
         return

@@ -80,6 +80,27 @@ def is_group(row: Sequence[Cell]) -> bool:
     return texts <= {row[0].text}
 
 
+def widened(head: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    """The header, its names above reaching right over names below that come more than once."""
+    names = [cell.text.lower() for cell in head[-1]]
+    found = []
+    for row in head[:-1]:
+        cells = list(row)
+        for at in range(2, len(cells)):
+            again = names.count(names[at]) > 1 and not re.match(r"p\b|sig|$", names[at])
+            if cells[at].empty and again:
+                cells[at] = cells[at - 1]
+        found.append(tuple(cells))
+    return [*found, head[-1]]
+
+
+_THOUSANDS = re.compile(
+    r"(?<![0-9,])[0-9]{1,3}(?:(?:,[0-9]{3}){2,}(?![0-9])"
+    r"|,[0-9]{3} ?(?:±|\+/-) ?[0-9]{3,}(?![0-9.,]))"
+)
+"""A comma that cannot be a decimal one: it stands twice, or next to a whole spread of hundreds."""
+
+
 def place_of(file: str, cell: Cell) -> Place:
     return Place(file, cell.line, cell.column)
 
@@ -109,7 +130,8 @@ class RowReader:
         self.above = ""
         texts = [cell.text for row in table.rows for cell in row[1:]]
         numbers = [bare(text)[0] for text in texts]
-        self.points = any(re.search(r"[0-9]\.[0-9]", number) for number in numbers)
+        points = re.compile(rf"[0-9]\.[0-9]|{_THOUSANDS.pattern}")
+        self.points = any(map(points.search, numbers))
         self.sure = any(
             re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
         )
@@ -289,7 +311,8 @@ class RowReader:
             return re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", cell.text)
         if self.sure:
             return cell.text.replace(",", ".")
-        self._wrong(cell, f"{cell.text[:40]!r} may be a thousand or a decimal comma", "93.4", WRITE)
+        mistake = f"{cell.text[:40]!r} may be a thousand or a decimal comma"
+        self._wrong(cell, mistake, "93.4", "leave the comma out of a thousand, write 93.4 for 93,4")
         return cell.text.replace(",", "")
 
     def _n(self, cell: Cell) -> int | None:

@@ -275,3 +275,27 @@ def test_a_mean_and_its_deviation_in_percent(tmp_path, text):
 def test_percent_with_one_of_mean_and_deviation_is_refused(tmp_path, text):
     with pytest.raises(SpecError, match="two units in one comparison"):
         audited(tmp_path, text, "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("cell", "mean", "sd"),
+    [
+        ("10,214 ± 430", 10214, 430),
+        ("1,010,214 ± 43", 1010214, 43),
+        ("1,214 ± 1,430", 1214, 1430),
+    ],
+)
+def test_a_comma_that_can_only_be_that_of_a_thousand(tmp_path, cell, mean, sd):
+    """It stands twice, or next to hundreds without one; in other cells of the table too."""
+    text = f"Method\tReturn\nA\t{cell}\nB\t1,300 ± 500\n"
+    (row,) = audited(tmp_path, text, plus_minus="sd", n=5)[0].values()
+    assert row.p_welch == pytest.approx(welch((mean, sd, 5), (1300, 500, 5)))
+
+
+def test_advice_on_a_comma_leads_on(tmp_path):
+    text = "Method\tReturn\nA\t1,234 ± 5\nB\t1,300 ± 5\n"
+    with pytest.raises(SpecError) as caught:
+        audited(tmp_path, text)
+    assert "leave the comma out of a thousand" in caught.value.problems[0].advice
+    for written in (text.replace(",", ""), text.replace(",", ".")):
+        assert audited(tmp_path, written)[0]

@@ -268,3 +268,22 @@ Means and standard deviations over 5 seeds."""
     }
     row = next(row for name, row in rows.items() if "Noise, AUROC" in name)
     assert row.p_welch == pytest.approx(welch((71.7, 0.1, 5), (72.5, 0.1, 5)))
+
+
+@pytest.mark.parametrize("separator", ["|", ",", "\t"])
+def test_a_name_above_reaches_over_the_empty_cells_behind_it(tmp_path, separator):
+    """Names below that come twice are those of both data sets; p is of the one before it."""
+    lines = (
+        ",,ImageNet,,,iNat,,",
+        "Model,n,mean,std,p,mean,std,p",
+        "A,5,76.1,0.2,,60.1,0.3,",
+        "B,5,77.1,0.2,<.001,60.3,0.4,.40",
+    )
+    ends = "|" * (separator == "|")
+    cut = "\n".join(f"{ends}{line.replace(',', separator)}{ends}" for line in lines)
+    rows, _ = audited(tmp_path, cut)
+    assert [*rows] == ["B vs A, ImageNet mean", "B vs A, iNat mean"]
+    p = [row.p_welch for row in rows.values()]
+    arms = ((77.1, 0.2, 5), (76.1, 0.2, 5)), ((60.3, 0.4, 5), (60.1, 0.3, 5))
+    assert p == pytest.approx([welch(*pair) for pair in arms])
+    assert [row.answer for row in rows.values()] == ["holds", "holds"]

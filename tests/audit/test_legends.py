@@ -101,3 +101,23 @@ def test_a_dagger_of_latex(tmp_path):
     )
     rows, _ = audited(tmp_path, text, "a.tex")
     assert (rows["B vs A, Acc"].answer, rows["B vs A, Acc"].p_printed) == ("holds", "<0.05")
+
+
+@pytest.mark.parametrize("test", ["paired t-test", "Wilcoxon signed-rank test", "Welch's t-test"])
+def test_without_a_star_a_paired_test_may_say_more(tmp_path, test):
+    """Its p falls with the correlation of the arms, below .05 unless deviations differ much."""
+    text = (
+        "| Method | CIFAR | SVHN |\n|---|---|---|\n| Base | 93.4 ± 0.2 | 96.1 ± 0.2 |\n"
+        "| Ours | 93.5 ± 0.2 | 96.5 ± 9.9 |\n| Mid | 94.3 ± 0.2* | 96.8 ± 0.2* |\n"
+        "| Big | 97.1 ± 0.2 | 97.8 ± 0.2 |\n\n"
+        f"Mean and SD of 5 seeds. * p < .05 against Base by a {test}.\n"
+    )
+    rows, _ = audited(tmp_path, text, "a.md")
+    names = ("Ours vs Base, CIFAR", "Ours vs Base, SVHN", "Big vs Base, CIFAR")
+    same, wide, best = map(rows.get, names)
+    paired = test.startswith("paired")
+    assert same.answer == ("cannot say" if paired else "does not")
+    assert (wide.answer, best.answer) == ("does not", "holds")
+    for row in (same, wide, best):
+        assert ("of unpaired runs" in row.reason) == (not test.startswith("Welch"))
+    assert ("if the arms are correlated suitably" in same.reason) == paired

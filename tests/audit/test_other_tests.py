@@ -167,6 +167,9 @@ def test_a_single_run_is_checked_by_its_items_alone(tmp_path: Path) -> None:
     (row,) = audit_paths([path])[0].rows
     assert row.grade is Grade.INCONSISTENT
     assert any("no p can be computed with fewer than two" in said for said in row.findings)
+    path.write_text(header + "x,28.7,,1,67.1,,1,,164,1\n")  # 47 and 110 of 164
+    (row,) = audit_paths([path])[0].rows
+    assert row.findings[0].startswith("The means fit whole numbers of right answers, but one run")
     path.write_text(header + "x,28.8,,1,67.1,,1,,,4\n")
     with pytest.raises(SpecError) as caught:
         audit_paths([path])
