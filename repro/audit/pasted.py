@@ -245,7 +245,9 @@ def _refuse_second(rows: Rows, lines: Sequence[tuple[int, str]], file: str) -> N
 
 
 def _has_results(row: Sequence[Cell]) -> bool:
-    return any(_RESULT.match(cell.text) for cell in row[1:])
+    """Whether a cell begins as a result does; a year may be a name."""
+    texts = [cell.text for cell in row[1:] if not re.fullmatch("(?:19|20)[0-9]{2}", cell.text)]
+    return any(map(_RESULT.match, texts))
 
 
 def _names_alone(row: Sequence[Cell]) -> bool:

@@ -412,6 +412,7 @@ PIPED = "| System | {} |\n|---|---|\n| {} | 27.3 ± 0.1 |\n| {} | 28.0 ± 0.2 |\
         (TWO.replace("\n\n", "\n\nSpeed\n"), "6:1"),
         (TWO.replace("System,ms", "Net,ms"), "5:1"),
         (TWO.replace("System,ms", "System,10"), "5:1"),
+        (TWO.replace("System,ms", "Year,2018"), "5:1"),
         (PIPED.format("BLEU", "A", "B") + "\n" + PIPED.format("ms", "C", "D"), "6:2"),
         (PIPED.format("BLEU", "A", "B") + "Speed\n" + PIPED.format("10", "C", "D"), "6:2"),
         (PIPED.format("BLEU", "A", "B") + PIPED.format("ms", "C", "D"), "5:2"),
