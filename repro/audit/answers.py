@@ -334,6 +334,8 @@ def _answer_to_p(
     """Whether the numbers give the printed p, by the readings that are open."""
     text = p_text(p)
     fits = {each.fits for each in found.values()}
+    if fits == {True} and pair.tests.test == "paired":
+        return "cannot say", f"{text} follows only if: the arms are correlated suitably"
     if fits == {True}:
         return "holds", f"{text} follows from the numbers by every reading of them"
     ways = [

@@ -121,3 +121,7 @@ def test_without_a_star_a_paired_test_may_say_more(tmp_path, test):
     for row in (same, wide, best):
         assert ("of unpaired runs" in row.reason) == (not test.startswith("Welch"))
     assert ("if the arms are correlated suitably" in same.reason) == paired
+    rows, _ = audited(tmp_path, text.replace(" of 5 seeds", ""), "b.md")
+    starred = rows["Mid vs Base, CIFAR"]
+    assert ("correlated suitably" in starred.reason) == paired
+    assert (starred.answer == "cannot say") == (not test.startswith("Welch"))
