@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -100,8 +99,8 @@ class ItemsKind(DifferenceKind):
 
     def cannot_settle(self, declared: Difference, result: TestResult) -> str:
         if _is_crossed(declared):
-            return _more_of_both(_typed(result), declared.smallest)
-        settle = _settling(_typed(result), self.border(declared))
+            return _more_of_both(_typed(result), self.border(declared))
+        settle = _typed(result).settling(self.border(declared))
         if settle is None:
             return "More items would settle it, not more seeds."
         many = f"About {fmt.count(settle)} items"
@@ -134,7 +133,7 @@ class ItemsKind(DifferenceKind):
         if found.of_seeds is not None:
             facts["share of seeds in the variance"] = fmt.share(found.of_seeds, 2)
         facts |= _within_reach(declared, found)
-        if (settle := _settling(found, self.border(declared))) is not None:
+        if (settle := found.settling(self.border(declared))) is not None:
             facts["items that would settle it"] = (
                 f"about {fmt.count(settle)}, in four cases of five, were this the effect"
             )
@@ -171,24 +170,15 @@ def _within_reach(declared: Difference, found: ItemsResult) -> dict[str, str]:
     return {"what so many items can find": said}
 
 
-def _settling(found: ItemsResult, border: float) -> int | None:
-    """About how many items would tell the effect from the ``border`` that is claimed."""
-    if found.settle is None or found.effect == border:
-        return None
-    return math.ceil(found.settle * (found.effect / (found.effect - border)) ** 2)
-
-
-def _more_of_both(found: ItemsResult, smallest: float) -> str:
-    """What makes most of the variance; how many would settle it, unless ``smallest`` is claimed."""
+def _more_of_both(found: ItemsResult, border: float) -> str:
+    """What makes most of the variance, seeds or items, and how many of them would settle it."""
     of_seeds, runs = known(found.of_seeds), max(found.runs)
     shares = (
-        ("Seeds", of_seeds, found.more(of_seeds, runs), "runs of each arm"),
-        ("Items", 1 - of_seeds, found.more(1 - of_seeds, found.items), "items"),
+        ("Seeds", of_seeds, found.more(of_seeds, runs, border), "runs of each arm"),
+        ("Items", 1 - of_seeds, found.more(1 - of_seeds, found.items, border), "items"),
     )
     most, share, needed, unit = max(shares, key=lambda each: each[1])
     said = f"{most} make {fmt.share(share, 2)} of the variance"
-    if smallest:
-        return f"{said}: more of them tell more."
     if needed is None:
         return f"{said}, but more of them alone would not settle it: add seeds and items."
     chance = "in four cases of five, were this the effect"

@@ -33,8 +33,7 @@ from repro.schema.numbers import number_of
 
 MEASURES = (
     *("val_loss", "val_bpb", "valid_loss", "validation_loss", "eval_loss", "test_loss"),
-    *("validation_bpb", "val_ppl", "val_acc", "val_accuracy", "test_acc"),
-    "test_accuracy",
+    *("validation_bpb", "val_ppl", "val_acc", "val_accuracy", "test_acc", "test_accuracy"),
 )
 """What a record may be of, where no option names it; a blank may stand for `_`, in any case."""
 

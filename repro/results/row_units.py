@@ -45,7 +45,8 @@ WHAT: Mapping[str, str] = {
 }
 """Why rows of such a role are not counted."""
 
-_SPREAD = re.compile(r"(?i)[\s_.(-]+(?:std(?:ev|dev|err)?|sd|se|sem|std_?err|ci(?:95)?)\)?$")
+_SCATTER = re.compile(r"(?i)[\s_.(-]+(?:std(?:ev|dev|_?err)?|sd|sem|(se|ci(?:95)?))\)?$")
+"""How a column of scatter is called; se and ci may be the names of a method, as in ResNet-SE."""
 _MEAN = re.compile(r"(?i)[\s_.(-]+(?:mean|avg|average)\)?$")
 
 
@@ -392,11 +393,11 @@ def runs_of_columns(
     ClaimError where the columns may be the numbers of one run, or one may number the rows.
     """
     every = _numbers(runs)
-    spreads = spreads_beside(every)
+    scatters = _scatters(every)
     columns = [
         name
         for name in every
-        if name not in (*hints.fields, *spreads)
+        if name not in (*hints.fields, *scatters)
         and role_of(name) not in UNCOMPARED
         and role_of(name) != "task"
         and not is_index([run.fields.get(name) for run in runs])
@@ -415,21 +416,25 @@ def runs_of_columns(
     if counting := _counting(runs, columns):
         others = [name for name in columns if name not in counting]
         raise _may_count(path, runs, counting, others)
-    return list(_by_column(runs, columns, spreads)), columns
+    return list(_by_column(runs, columns, scatters)), columns
 
 
 def said_of_columns(runs: Sequence[FoundRun], columns: Sequence[str]) -> str:
     """That there is a column per arm, and which hold a scatter that is not used."""
-    spreads = spreads_beside([*runs[0].fields])
-    unused = f"; not used, the scatter of these: {named(spreads)}" if spreads else ""
+    scatters = _scatters([*runs[0].fields])
+    unused = f"; not used, the scatter of these: {named(scatters)}" if scatters else ""
     return f"a column per arm: {', '.join(columns)}{unused}"
 
 
-def spreads_beside(names: Sequence[str]) -> list[str]:
-    """Columns that hold the scatter of a mean next to them: `A_std` next to `A_mean` or `A`."""
-    stems = {_MEAN.sub("", name).casefold() for name in names if not _SPREAD.search(name)}
+def _scatters(names: Sequence[str]) -> list[str]:
+    """Columns of the scatter of a mean: `A_std` next to `A_mean` or `A`; `A_se` to `A_mean`."""
+    means = {_MEAN.sub("", name).casefold() for name in names if _MEAN.search(name)}
+    any_of = {*means, *(name.casefold() for name in names)}
     return [
-        name for name in names if _SPREAD.search(name) and _SPREAD.sub("", name).casefold() in stems
+        name
+        for name in names
+        if (found := _SCATTER.search(name))
+        and name[: found.start()].casefold() in (means if found[1] else any_of)
     ]
 
 
@@ -449,9 +454,9 @@ def _is_regular(cells: Sequence[float | None]) -> bool:
 
 
 def _by_column(
-    runs: Sequence[FoundRun], columns: Sequence[str], spreads: Sequence[str]
+    runs: Sequence[FoundRun], columns: Sequence[str], scatters: Sequence[str]
 ) -> Iterator[FoundRun]:
-    taken = {*columns, *spreads}
+    taken = {*columns, *scatters}
     for name in columns:
         for run in runs:
             fields = {key: value for key, value in run.fields.items() if key not in taken}

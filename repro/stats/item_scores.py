@@ -66,14 +66,23 @@ class ItemsResult(TestResult):
         tail = tail / 2 if self.alternative == "two-sided" else tail
         return -float(stdtrit(df, tail)), float(stdtrit(df, 0.8))
 
-    def more(self, share: float, many: int) -> int | None:
-        """How many for ``many`` of what makes this share of the variance would exclude 0 in 80 %.
+    def settling(self, border: float) -> int | None:
+        """About how many items would tell the effect from a ``border`` in 80 %."""
+        if self.settle is None or self.effect == border:
+            return None
+        needed = self.settle * (self.effect / (self.effect - border)) ** 2
+        return None if needed > MOST else math.ceil(needed)
 
-        Degrees of freedom grow with them. None where the rest of the variance alone forbids it.
+    def more(self, share: float, many: int, border: float = 0.0) -> int | None:
+        """How many for ``many`` of what makes this share of the variance would settle it in 80 %.
+
+        That is to exclude a difference of ``border``. Degrees of freedom grow with them. None where
+        the rest of the variance alone forbids it.
         """
         variance, times = known(self.se) ** 2, MOST
         for _ in range(9):
-            left = (self.effect / sum(self._reaches(times))) ** 2 - (1 - share) * variance
+            room = (self.effect - border) / sum(self._reaches(times))
+            left = room**2 - (1 - share) * variance
             if left <= 0:
                 return None
             times = max(1.0, share * variance / left)

@@ -162,8 +162,8 @@ def _refuse_wrong_side(comparison: CompareOptions, results: FoundResults) -> Non
         return
     limit = f"--{level.side.replace('_', '-')}"
     raise ClaimError(
-        f"{results.path}: {usual} is better in '{measure}', the number that was found, and {limit} "
-        f"limits the other side\n  expected: the number that the limit is for\n"
+        f"{results.path}: '{measure}' was found, which is better when {usual}: bad runs would pass "
+        f"{limit}\n  expected: the number that the limit is for\n"
         f"  to do: name it: --measure NAME, or --measure {shlex.quote(measure)} if that is meant"
     )
 

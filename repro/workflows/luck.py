@@ -260,7 +260,7 @@ def stopping(document: Document, level: MeanLimit | None, gain: tuple[Better, fl
 
     The record is held against a ``level``, or is to be better than another by more than a
     ``gain``. How often it passes at some look, exactly at that border, is simulated; the e-value
-    is valid however one stops.
+    is valid however one stops, if values are about normal.
     """
     if document.verdict.validity != Validity.VALID or not document.results:
         return ""
@@ -326,7 +326,8 @@ class _Looks:
         if self.df != KNOWN and largest < needed:
             decides = f"cannot decide with {self.n} runs"
         how = "valid" if self.old is None else "which keeps about its level"
-        allowed = f"the e-value, {how} however one stops, is {fmt.e_value(e)} and {decides}"
+        how += " however one stops if values are about normal"
+        allowed = f"the e-value, {how}, is {fmt.e_value(e)} and {decides}"
         if self.n <= FIRST_LOOK:
             return f"{allowed} ({least} is needed)"
         return (

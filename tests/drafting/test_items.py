@@ -565,7 +565,7 @@ def test_columns_that_say_what_an_item_is_are_no_models() -> None:
 
 
 def test_answers_that_changed_are_counted_as_means() -> None:
-    """Two arms' means changed: 16 answers behind them are no `2 values`."""
+    """The answers behind two means changed: `2 values changed` was false."""
     wide = [f"q{n},{n % 2},{int(n % 3 > 0)}" for n in range(60)]
     command = ("compare", "w.csv", "--items", "question", "--better", "higher", "--baseline", "old")
     Path("w.csv").write_text("\n".join(("question,old,new", *wide)))
@@ -579,7 +579,7 @@ def test_answers_that_changed_are_counted_as_means() -> None:
 
 
 def test_items_that_would_settle_a_margin_are_of_the_margin() -> None:
-    """352 would exclude 0, and 0.1 only once in six: the normal formula for what is claimed."""
+    """Not of 0, which fewer items exclude: the normal formula for what is claimed."""
     draw = random.Random(7)
     gains = [draw.gauss(0.15, 1) for _ in range(200)]
     rows = [f"a,{n},0\nb,{n},{gain:.6f}" for n, gain in enumerate(gains)]

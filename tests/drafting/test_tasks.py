@@ -385,3 +385,12 @@ def test_the_scatter_of_a_mean_is_no_method(names: str) -> None:
     said = f"a column per arm: {first}, {second}; not used, the scatter of these: {spread}, {other}"
     assert said in done.stdout
     assert len([*Path("reports").glob("*/declared/report.json")]) == 1
+
+
+def test_a_method_may_be_called_like_a_scatter() -> None:
+    """ResNet-SE has squeeze and excitation; only next to `ResNet_mean` is SE a standard error."""
+    draw = random.Random(4)
+    rows = [f"d{n},{draw.uniform(0.6, 0.7):.3f},{draw.uniform(0.6, 0.7):.3f}" for n in range(9)]
+    Path("t.csv").write_text("\n".join(("dataset,ResNet,ResNet-SE", *rows)))
+    done = compared("t.csv", "--baseline", "ResNet")
+    assert "a column per arm: ResNet, ResNet-SE\n" in done.stdout, done.stderr

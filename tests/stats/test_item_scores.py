@@ -302,6 +302,7 @@ def test_more_runs_settle_what_seeds_make_uncertain() -> None:
     se = math.sqrt(seeds + others)
     found = replace(crossed(5, 1.0), effect=1.0, se=se, of_seeds=seeds / se**2, df=8.0)
     needed = found.more(known(found.of_seeds), 5)
+    assert replace(found, effect=1.3).more(known(found.of_seeds), 5, border=0.3) == needed
     assert needed is not None
     reach = float(np.sum(stats.t.ppf([0.975, 0.8], 8 * needed / 5)))
     assert needed == pytest.approx(2 / (reach**-2 - others), abs=1.5)
