@@ -333,5 +333,7 @@ def test_names_of_columns_are_read_regardless_of_case(tmp_path, case):
     path = tmp_path / "table.csv"
     path.write_text(f"{header}\nfair,56.39,0.19,10,56.45,0.10,10,0.39,Welch,0.01\n")
     (row,) = read_table(path)
+    assert row.p is not None
+    assert row.a.mean is not None
     assert (row.id, row.a.mean.value, row.b.n, row.p.value) == ("fair", 56.39, 10, 0.39)
     assert (row.test, row.alpha) == ("welch", 0.01)

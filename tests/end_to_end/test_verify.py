@@ -227,7 +227,8 @@ def test_a_corpus_that_is_not_there_is_said_before_anything_is_trained(
     change = f"override: {{corpus: {corpus}}}"
     text = text.replace("configuration: tiny/mos}", f"configuration: tiny/mos, {change}}}")
     claim.write_text(text, encoding="utf-8")
-    done = run(finished, place / "claims")
+    there = {**os.environ, "REPRO_DATA": str(place)}
+    done = run(finished, place / "claims", env=there)
     assert (done.returncode, done.stdout) == (5, ""), done.stderr
     (line,) = (line for line in done.stderr.splitlines() if "absent" in line)
     assert "absent/train.txt cannot be read" in line
