@@ -56,8 +56,8 @@ from repro.audit.statistics import (
     audit_statistics,
     has_statistics,
     in_text,
-    refuse_without_df,
 )
+from repro.audit.unread import refuse_without_df
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
@@ -230,6 +230,8 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     try:
         return _audit_table(text, source, decided, rounding)
     except SpecError:
+        if statements := in_text(text, source):  # z with its p, which is no table
+            return audit_statistics(statements, source, text, rounding)
         refuse_without_df(text, source)
         raise
 

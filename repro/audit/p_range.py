@@ -203,7 +203,7 @@ def ends_of(df: PrintedNumber, *, rounded: bool) -> tuple[float, ...]:
 
 
 def tail_of(kind: str, df: Sequence[float], value: float) -> float:
-    """P of a statistic above 0: two-sided of z, r and t, else the upper tail."""
+    """P of a statistic above 0: two-sided of z, r, ρ and t, else the upper tail."""
     match kind:
         case "z":
             return float(2 * ndtr(-value))
@@ -215,7 +215,7 @@ def tail_of(kind: str, df: Sequence[float], value: float) -> float:
             return float(studentized_range.sf(value, *df))
         case "χ²" | "H" | "Q":
             return float(chdtrc(df[0], value))
-        case "r":
+        case "r" | "ρ":
             share = min(value, 1.0) ** 2
             value = (share * df[0] / (1 - share)) ** 0.5 if share < 1 else float("inf")
     return float(2 * stdtr(df[0], -value))

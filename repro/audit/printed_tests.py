@@ -12,20 +12,19 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from repro.audit.comparison import printed_p
+from repro.audit.notations import STATISTIC, plain
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import is_result, legend_told
 from repro.audit.printed_words import TWO_SIDED
 from repro.audit.statistics import (
-    EXAMPLES,
-    STATISTIC,
     Statement,
     checked,
     df_of,
     is_of_variances,
-    plain,
     possible,
     statement_at,
 )
+from repro.audit.unread import EXAMPLES
 from repro.errors import ClaimError, Place, Problem
 from repro.evidence.published import PrintedNumber
 from repro.files import fatal

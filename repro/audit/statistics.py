@@ -13,43 +13,23 @@ from itertools import product
 from typing import Literal
 
 from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
-from repro.audit.findings import NAMED, YES, number, p_from, p_text
+from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
+from repro.audit.notations import ENDS, NUMBER, OPENED, STATISTIC, P, kind_of, plain
 from repro.audit.p_range import Span, ends_of, tail_of
 from repro.audit.pasted import gathered
 from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
+from repro.audit.unread import EXAMPLE, EXAMPLES, not_read
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
-from repro.files import fatal
 from repro.schema.rows import MOST
 
 ALPHA = 0.05
+SIGNED = "trρz"
 MAX_STATEMENTS = 2_000
-_N = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?!,?[0-9])"
-_BY_RANKS = (
-    r"[HQ](?= ?\([0-9]{1,2}(?:[,;] ?[Nn] ?= ?[0-9,]+)?\) ?[=<>][^\n]{1,60}(?:\b[pP]\b|\bn\.?s))"
-)
-"""Kruskal-Wallis and Cochran, with a p: H(X) is an entropy, and Q(1) a quartile or a value."""
-_NAMES = (
-    r"(?:t|F|r|z|Z|(?:\N{GREEK SMALL LETTER CHI}|X|[Cc]hi-?)(?:\N{SUPERSCRIPT TWO}|\^?2)"
-    rf"|{_BY_RANKS}|q(?= ?\([0-9]{{1,2}}, ?[0-9]+\) ?[=<>]))"
-)
-STATISTIC = re.compile(
-    rf"(?<![\w/.-])(?P<name>{_NAMES}) ?(?:\((?P<df>[^()]{{1,40}})\) ?)?"
-    rf"(?P<is>[=<>]) ?(?P<value>{_N})"
-)
-_OPENED = re.compile(rf"(?<![\w/.-]){_NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
-_P = re.compile(
-    r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
-    rf"[pP](?:[-_ ]?(?:value|adj\w*))?(?: of| is| was)? ?"
-    rf"(?:(?P<p>[=<>≤≥≈] ?(?:{_N}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
-    r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)|(?:[,;(] ?|is |was )(?P<words>not significant)"
-)
-_ENDS = re.compile(
-    rf"[|&\t\n]|[.;] (?=[A-Z])|; ?r ?[=<>]|(?<![\w/.-])(?!r ?[=<>]){_NAMES} ?[=<>]|; ?(?!p\b)\w+ ?="
-)
-"""Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
-_BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{_N}) ?[,;:]? ?\(?$")
+_BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{NUMBER}) ?[,;:]? ?\(?$")
+_CALLED = (("χ²", "Q"), ("χ²", "L"), ("χ²", "G"))
+_OF_RANKS = re.compile(r"(?i)spearman")
 _FRACTIONAL = {
     "t": re.compile(r"welch|satterthwaite|kenward|unequal variances"),
     "F": re.compile(r"satterthwaite|kenward|greenhouse|huynh"),
@@ -58,10 +38,11 @@ _FRACTIONAL = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A printed statistic: t, F, r, z, χ², H, Q or q, its degrees of freedom, and its printed p.
+    """A printed statistic: t, F, r, ρ, z, χ², H, Q or q, its degrees of freedom, and its printed p.
 
     ``df`` is empty for z; F has both, and q the number of groups first. ``tails`` are those that
     its sentence names. ``ratio`` is whether F is that of two variances, of which both ends count.
+    ``symbol`` is how it is called, if not by its kind: rs, or QE of chi-squared.
     """
 
     id: str
@@ -71,159 +52,24 @@ class Statement:
     p: PrintedNumber | None
     tails: Literal[1, 2] | None = None
     ratio: bool = False
+    symbol: str = ""
 
     @property
     def text(self) -> str:
         """`t(28) = 2.20`."""
         df = f"({', '.join(each.text for each in self.df)})" if self.df else ""
         sign = "" if self.value.relation != "=" else "= "
-        return f"{self.kind}{df} {sign}{self.value.text}"
+        return f"{self.symbol or self.kind}{df} {sign}{self.value.text}"
 
     @property
     def directed(self) -> bool:
         """Whether a one-sided test is possible: of one degree of freedom, or of a sign."""
-        return self.ratio or self.kind in "trz" or (self.kind != "q" and self.df[0].value == 1)
+        return self.ratio or self.kind in SIGNED or (self.kind != "q" and self.df[0].value == 1)
 
 
 def has_statistics(text: str) -> bool:
     """Whether a text prints a statistic with its degrees of freedom, as `t(28) = 2.20`."""
-    return _OPENED.search(plain(text)) is not None
-
-
-_WITHOUT_DF = re.compile(
-    rf"(?<![\w/.-])(?P<name>{_NAMES}|[HQUWVD]|tau|rho|τ|ρ)(?P<df> ?\([^()]*\))?"
-    rf"(?:[- ](?:value|stat(?:istic)?))? ?[=<>] ?(?:{_N}|(?P<comma>-?[0-9]*,[0-9]+))"
-    r"[^\n]{0,40}?\b[pP](?:[- ]?value)? ?[=<>≤≥] ?0?[.,]"
-)
-EXAMPLES = {
-    "F": "F(2, 57) = 4.10, p = .022",
-    "r": "r(48) = .31, p = .028, with n - 2 in parentheses",
-    "χ²": "χ²(2, N = 90) = 7.20, p = .027",
-    "H": "H(2) = 7.10, p = .029",
-    "Q": "Q(3) = 8.10, p = .044",
-}
-EXAMPLE = "t(28) = 2.20, p = .036"
-
-
-def refuse_without_df(text: str, file: str) -> None:
-    """SpecError for lines of text, no table, that print a statistic without degrees of freedom."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    read = list(_without_df(text))
-    if not read or len({at for at, _ in read}) * 2 < len(lines) or "±" in text:
-        return
-    at, found = read[0]
-    name = _kind(found["name"])
-    mistake = f"{name} has no degrees of freedom"
-    expected, advice = EXAMPLES.get(name, EXAMPLE), "write them in parentheses, as shown"
-    if found["comma"]:
-        mistake = f"{found['comma']} is not a plain number"
-        advice = "write decimal points, and degrees of freedom in parentheses"
-    elif name not in "tFrzHQ" and name != "χ²":
-        mistake = f"the p of {name} takes the values of every run"
-        expected = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
-        advice = "write the z of the test, if it is printed, as in z = 2.10, p = .036"
-    raise fatal(Place(file, at, found.start() + 1), mistake, expected, advice)
-
-
-def _without_df(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Each statistic that is not read, with its line; r behind another is an effect size."""
-    for at, line in enumerate(plain(text).split("\n"), 1):
-        for found in _WITHOUT_DF.finditer(line):
-            name = _kind(found["name"])
-            known = name in "tFrHQ" or name == "χ²"
-            of_effect = name == "r" and STATISTIC.search(line[: found.start()])
-            if name != "z" and not (known and found["df"]) and not of_effect:
-                yield at, found
-
-
-def _kind(symbol: str) -> str:
-    if symbol in "zZ":
-        return "z"
-    return "χ²" if re.match("[χXCc]", symbol) else symbol
-
-
-_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_ONE_DF = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)"
-_DF_BEHIND = [
-    re.compile(
-        rf"(?<![\w/.-]){kind}(?:[- ](?:value|stat(?:istic)?))? ?(?P<value>[=<>] ?{_N})"
-        rf"(?P<p>[,;]? ?\(?[pP](?:-value)? ?[=<>≤] ?{_N})?"
-        rf"(?:[,;]? ?[(\[]?(?:df|d\.f\.) ?[=:]? ?[(]?(?P<df>{df})"
-        rf"|(?:,| with| on)? ?[(]?(?P<of>{df}) (?:df|d\.f\.|degrees of freedom))(?![\w%])[)\]]?"
-    )
-    for kind, df in (
-        (r"(?P<kind>t|r|χ²|[HQ])", _ONE_DF),
-        ("(?P<kind>F)", f"{_ONE_DF}(?:, ?| and |; ?){_ONE_DF}"),
-    )
-]
-_OF_R = re.compile(
-    r"(?P<above>two variances[^\n]*\n(?:[^\n]*\n){0,4}?\W*)?"
-    rf"\bF = (?P<f>{_N}), num df = (?P<a>[0-9.]+), denom df = (?P<b>[0-9.]+), p-value"
-    r"(?P<p>[^\n]*)"
-    r"(?P<below>\n\W*alternative hypothesis: true ratio of variances is (?P<side>\w+))?"
-)
-"""How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
-_R_WITH_N = re.compile(
-    rf"(?m)(?P<before>(?:^|[.;] )[^\n=<>;]{{0,80}}?)(?<![\w/.-])r ?= ?(?P<r>{_N})"
-    rf"(?P<p>,? ?\(?p ?[=<>≤] ?{_N})?,? ?\(?[nN] ?= ?"
-    r"(?P<n>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)\)?(?!\w|\.[0-9]| per)"
-)
-_NO_PEARSON = re.compile(r"(?i)spearman|kendall|rank|rho|partial|effect")
-
-
-_BROKEN = re.compile(
-    rf"(?P<head>(?<![\w/.-])(?:{_NAMES})\([^()\n]*\) ?[=<>]"
-    rf"(?P<value> ?{_N}[,;]?(?P<p> \(?[pP](?:[- ]?value)? ?[=<>≤≥])?)?) ?\n ?"
-    rf"(?P<rest>(?(p){_N}|(?(value)\(?p ?[=<>≤≥] ?{_N}|{_N}(?:[,;]? ?p ?[=<>≤≥] ?{_N})?))\)?)"
-)
-"""A statistic that goes on in the next line: behind `=`, behind its value, or behind `p =`."""
-
-
-def plain(text: str) -> str:
-    """The text without the marks of LaTeX and Markdown, of the same lines."""
-    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", " ")
-    text = re.sub(r"\\chi", "\N{GREEK SMALL LETTER CHI}", text).replace("\N{MINUS SIGN}", "-")
-    text = re.sub(r"\\(?:textit|emph|mathit|text)\{(\w+)\}", r"\1", text)
-    text = re.sub(r"(?i)\bchi[- ]?squared?(?= ?[(=])|\bX-squared(?= =)", "χ²", text)
-    text = re.sub(r"(?<!\w)([tFrz]|χ²)_\{?([0-9][0-9., ]*)\}?", r"\1(\2)", text)
-    text = re.sub(r"(?<!\w)([HQ]|χ²)_?\{?[A-Z]\}?(?= ?[(=])", r"\1", text)
-    text = re.sub(r"(?<!\w)([tFrHQ]|χ²)\[([0-9][0-9., ]*)\](?= ?[=<>])", r"\1(\2)", text)
-    text = re.sub(r"(?<!\w)([tF])([₀-₉]+)", lambda t: f"{t[1]}({t[2].translate(_LOWERED)})", text)
-    text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
-    text = re.sub(r"[ \t\N{NO-BREAK SPACE}]+", " ", text)
-    text = _BROKEN.sub(r"\g<head> \g<rest>\n", text)
-    text = re.sub(rf"(?<![\w/.-])t([0-9]{{2,4}})(?= ?[=<>] ?{_N}[,;]? ?\(?p\b)", r"t(\1)", text)
-    text = _R_WITH_N.sub(_with_pairs, _OF_R.sub(_of_r, text))
-    for behind in _DF_BEHIND:
-        text = behind.sub(_with_df, text)
-    return text
-
-
-def _of_r(found: re.Match[str]) -> str:
-    """`F(2, 57) = 4.1, p = 0.022`, with the sides of a test of two variances."""
-    said = found.groupdict("")
-    sides = {"": "", "not": "two-sided "}.get(said["side"], "one-sided ")
-    of = f" {sides}ratio of variances" if said["above"] or said["below"] else ""
-    return (
-        f"{said['above']}F({said['a']}, {said['b']}) = {said['f']}, p{said['p']}{of}{said['below']}"
-    )
-
-
-def _with_pairs(found: re.Match[str]) -> str:
-    """`r(48) = .31, p = .028` for `r = .31, n = 50, p = .028` of Pearson."""
-    said = found.groupdict("")
-    n = int(said["n"].replace(",", ""))
-    p_next = said["p"] or re.match(r"\)?[,;]? ?\(?p ?[=<>≤]", found.string[found.end() :])
-    if n < 3 or not p_next or _NO_PEARSON.search(said["before"]):
-        return found[0]
-    return f"{said['before']}r({n - 2}) = {said['r']}{said['p'].replace('(', '')}"
-
-
-def _with_df(found: re.Match[str]) -> str:
-    """`t(28) = 2.20, p = .036` for `t = 2.20, p = .036 (df = 28)`."""
-    said = found.groupdict("")
-    df = (said["df"] or said["of"]).replace(" and ", ", ")
-    return f"{said['kind']}({df}) {said['value']}{said['p'].replace('(', '')}"
+    return OPENED.search(plain(text)) is not None
 
 
 def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
@@ -232,17 +78,18 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
     problems: list[Problem] = []
     for line, words in enumerate(plain(text).split("\n"), 1):
         read = {each.start(): each for each in STATISTIC.finditer(words)}
-        opened = sorted(each.start() for each in _OPENED.finditer(words))
+        opened = sorted(each.start() for each in OPENED.finditer(words))
         starts = sorted({*read, *opened})
         for at in starts:
             try:
-                end = next((each for each in opened if each > at), len(words))
+                end = next((other for other in opened if other > at), len(words))
                 since = max(map(words[:at].rfind, (";", ". ")))
                 until = (0 if at == starts[0] else since + 1 or at, end)
-                found += statement_at(words, at, read.get(at), line, before + len(found), until)
+                each = statement_at(words, at, read.get(at), line, before + len(found), until)
+                found += [one for one in each if one.df or one.p]  # z alone is any number
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
-                expected = EXAMPLES.get(_kind(words[at]), EXAMPLE)
+                expected = EXAMPLES.get(kind_of(re.split(r"[ (]", words[at:])[0]), EXAMPLE)
                 problems.append(Problem(Place(file, line, at + 1), str(error), expected, advice))
     return checked(found, problems, file)
 
@@ -274,9 +121,11 @@ def statement_at(
     symbol = found["name"]
     if found["df"] is None and symbol not in "zZ":
         return
-    kind = _kind(symbol)
+    kind = kind_of(symbol)
+    kind = "ρ" if kind == "r" and _OF_RANKS.search(words[within[0] : at]) else kind
     p = _p_of_words(words[within[0] : at], words[found.end() : within[1]])
-    said = words[within[0] : within[1]].lower()
+    said = re.split(r"[.!?] (?=[A-Z])", words[within[0] : at])[-1] + words[at : within[1]]
+    said = said.lower()
     tails: Literal[1, 2] | None = 2 if TWO_SIDED.search(said) else None
     tails = 1 if ONE_SIDED.search(said) else tails
     sign = "" if found["is"] == "=" else found["is"]
@@ -284,7 +133,8 @@ def statement_at(
     name = f"{before + 1}: {_label(words, found.start()) or f'line {line}'}"
     df = df_of(kind, found["df"] or "")
     ratio = kind == "F" and is_of_variances(said)
-    yield Statement(name, kind, df, possible(kind, value), p, tails, ratio)
+    called = symbol if symbol in ("rs", "rho") or (kind, symbol[0]) in _CALLED else ""
+    yield Statement(name, kind, df, possible(kind, value), p, tails, ratio, called)
 
 
 def is_of_variances(said: str) -> bool:
@@ -294,8 +144,8 @@ def is_of_variances(said: str) -> bool:
 
 def _p_of_words(before: str, after: str) -> PrintedNumber | None:
     """The p that stands behind a statistic in its sentence, or else right before it."""
-    end = _ENDS.search(after)
-    behind = _P.search(after[: end.start()] if end else after)
+    end = ENDS.search(after)
+    behind = P.search(after[: end.start()] if end else after)
     found = _BEFORE.search(before)
     if behind is not None and (found is None or re.match(r" ?[,(] ?[pP]\b", after)):
         found = behind
@@ -313,15 +163,15 @@ def _label(words: str, at: int) -> str:
     cells = [each.strip(" ,:") for each in said if re.search("[A-Za-z]", each)]
     in_table = any(sign in words for sign in "|&\t")
     label = "" if not cells else cells[0] if in_table else cells[-1]
-    label = re.split(rf"[=<>≤≥] ?{_N}|n\.s\.", label)[-1].strip(" ,;:)")
+    label = re.split(rf"[=<>≤≥] ?{NUMBER}|n\.s\.", label)[-1].strip(" ,;:.)")
     return label if len(label) <= 60 else f"...{label[-57:]}"
 
 
 def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
     thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
-    text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "tr" else text
-    parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?N ?= ?[0-9,]+$", "", text.strip("() ")))
+    text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "trρ" else text
+    parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?[Nn] ?= ?[0-9,]+$", "", text.strip("() ")))
     wanted = {"F": 2, "q": 2, "z": 0}.get(kind, 1)
     parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
     if kind == "z":
@@ -335,9 +185,9 @@ def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
 
 
 def possible(kind: str, value: PrintedNumber) -> PrintedNumber:
-    if kind not in "trz" and value.value < 0:
+    if kind not in SIGNED and value.value < 0:
         raise ClaimError(f"{kind} is not negative, and {value.text} is")
-    if kind == "r" and abs(value.value) > 1:
+    if kind in "rρ" and abs(value.value) > 1:
         raise ClaimError(f"a correlation lies between -1 and 1, and {value.text} does not")
     return value
 
@@ -348,7 +198,7 @@ def span_of(statement: Statement, *, rounded_df: bool = False) -> Span:
     Degrees of freedom with decimals are rounded; whole ones too only with ``rounded_df``.
     """
     low, high = statement.value.low, statement.value.high
-    signed = statement.kind in "trz"
+    signed = statement.kind in SIGNED
     if signed:
         ends = (abs(low), abs(high))
         low, high = (0.0 if low <= 0 <= high else min(ends)), max(ends)
@@ -367,7 +217,7 @@ class _Said:
 
     ``in_text``: the statistics stand in a text, of which nothing else is read. ``rounded_df``:
     the statistics that it tells to have degrees of freedom that need not be whole. ``by_ranks``:
-    H or Q is among them.
+    H or Q is among them; ``spearman``: ρ is.
     """
 
     one_sided: bool
@@ -375,6 +225,7 @@ class _Said:
     rounded_df: str
     in_text: bool
     by_ranks: bool
+    spearman: bool
 
     def sentences(self) -> Iterator[str]:
         """What the answers take for granted."""
@@ -384,6 +235,8 @@ class _Said:
         )
         if self.by_ranks:
             yield "p of H and Q is that of chi-squared, which is rough for few values."
+        if self.spearman:
+            yield "p of Spearman's correlation is that of t, which is rough for few values."
         if self.in_text:
             yield "Nothing else of the text is read: put a table of means into another file."
         if self.one_sided:
@@ -397,24 +250,33 @@ def audit_statistics(
 ) -> Audit:
     """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
     lower = text.lower()
+    sides = _of_all(text)
     said = _Said(
         one_sided=any(e.tails != 2 for e in statements) and bool(ONE_SIDED.search(lower)),
         corrected=any(e.kind != "q" for e in statements) and bool(CORRECTED.search(lower)),
         rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),
         by_ranks=any(each.kind in "HQ" for each in statements),
+        spearman=any(each.kind == "ρ" for each in statements),
     )
+    statements = [replace(e, tails=e.tails or sides) if e.kind in SIGNED else e for e in statements]
     rows = tuple(_audited(each, rounding, said) for each in statements)
-    return Audit("", source, rows, tuple(said.sentences()), tuple(_not_read(text)))
+    return Audit("", source, rows, tuple(said.sentences()), tuple(not_read(text)))
 
 
-def _not_read(text: str) -> Iterator[str]:
-    """A sentence on the statistics of a text whose p cannot be computed, each with its line."""
-    found = [(at, re.split(r",? ?\(?[pP]\b", each[0])[0]) for at, each in _without_df(text)]
-    if found:
-        named = "; ".join(f"line {at}, {words}" for at, words in found[:NAMED])
-        more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-        yield f"Not read (no degrees of freedom, or p takes every value): {named}{more}."
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|;|:\s*\n|\n\s*\n")
+_IN_PART = re.compile(r"\b(?:unless|except|otherwise|not|where|when|if|some|for)\b")
+
+
+def _of_all(text: str) -> Literal[1, 2] | None:
+    """The sides that a sentence says of all tests, as `All tests are one-sided` does."""
+    found: set[Literal[1, 2]] = set()
+    for sentence in _SENTENCES.split(plain(text).lower()):
+        of_one = OPENED.search(sentence) and not re.search(r"\ball\b", sentence)
+        if not of_one and not _IN_PART.search(sentence):
+            found |= {1} if ONE_SIDED.search(sentence) else set()
+            found |= {2} if TWO_SIDED.search(sentence) else set()
+    return found.pop() if len(found) == 1 else None
 
 
 def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:
@@ -433,7 +295,7 @@ def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
         grade=Grade.NOT_CHECKABLE,
         p_printed=None if p is None else p.text,
         p_interval=span,
-        assumed=f"{each.kind} {'two-sided' if each.ratio or each.kind in 'trz' else 'upper tail'}",
+        assumed=f"{each.kind} {'two-sided' if each.ratio or each.kind in SIGNED else 'upper tail'}",
         alpha=ALPHA,
         rounding=rounding,
         details={
@@ -466,23 +328,14 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
             reason = f"rounding allows {p_from(span)}, so {p_text(p)} stays open"
             return replace(row, grade=Grade.DECISION_FRAGILE, reason=reason)
         return replace(row, grade=Grade.CONSISTENT, answer="holds", reason=gives)
-    half = (span[0] / 2, span[1] / 2)
-    sides = [half, (1 - half[1], 1 - half[0])] if each.directed else []
-    if p.relation == ">" and each.tails != 1:  # n.s. would fit nearly any on the other side
-        sides = sides[:1]
-    sides = [] if each.tails == 2 else sides
-    one_sided = told.one_sided or each.tails == 1
-    if any(p.meets(*side) for side in sides):
-        reason = f"{gives} two-sided; {p_text(p)} fits one-sided only"
-        answer: Answer = "holds" if one_sided else "cannot say"
-        reason += ", as the text says" if one_sided else ", which nothing says"
-        grade = Grade.CONSISTENT_IF
-        return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
+    if (answered := _one_sided(row, each, p, told)) is not None:
+        return answered
     if told.corrected and each.kind != "q" and p.high >= span[0]:  # no correction makes a p smaller
         reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
-    if each.kind in "HQ" and _may_be_exact(p, span):
-        reason = f"{gives} by chi-squared, not {p_text(p)}, which may be the exact p of few values"
+    if each.kind in "HQρ" and _may_be_exact(each, p, span):
+        by = "t" if each.kind == "ρ" else "chi-squared"
+        reason = f"{gives} by {by}, not {p_text(p)}, which may be the exact p of few values"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="exact p", reason=reason)
     claimed = {"<": p.high <= ALPHA or None, ">": False if p.low >= ALPHA else None}
     said = claimed.get(p.relation, decision((p.low, p.high), ALPHA))
@@ -492,9 +345,43 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
     return replace(row, grade=grade, answer="does not", reason=reason)
 
 
-def _may_be_exact(p: PrintedNumber, span: Span) -> bool:
-    """Whether the exact p of few values may be printed, where chi-squared gives ``span``.
+def _one_sided(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Audited | None:
+    """The answer where p fits one-sided only; None where it does not.
+
+    Without a word, n.s. may be on the other side, where p is near 1, for a negative t or z only.
+    """
+    span = row.p_interval or (0.0, 1.0)
+    half = (span[0] / 2, span[1] / 2)
+    other = (1 - half[1], 1 - half[0])
+    if not each.directed or each.tails == 2:
+        return None
+    against = each.kind in "tz" and each.value.value < 0
+    near, far = p.meets(*half), p.meets(*other)
+    if p.relation == ">" and each.tails != 1 and not against:
+        far = False
+    if not (near or far):
+        return None
+    reason = f"{each.text} gives {_p_of(span)} two-sided; {p_text(p)} fits one-sided only"
+    if near or p.relation != ">":
+        sure = told.one_sided or each.tails == 1
+    else:
+        reason += ", against the side of the statistic"
+        sure = each.tails == 1 and against
+    reason += ", as the text says" if sure else ", which nothing says"
+    answer: Answer = "holds" if sure else "cannot say"
+    grade = Grade.CONSISTENT_IF
+    return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
+
+
+def _may_be_exact(each: Statement, p: PrintedNumber, span: Span) -> bool:
+    """Whether the exact p of few values may be printed, where an approximation gives ``span``.
 
     An exact p is up to 3.2 times as large (Q of one unlike pair), and any share of a small one.
+    That of Spearman is 0.9 to 3.5 times as large; the normal approximation may be larger.
     """
+    if each.kind == "ρ":
+        least = max(abs(each.value.value) - each.value.half, 0.0)
+        normal = tail_of("z", (), least * (each.df[0].value + 1) ** 0.5)
+        few = 3.5 if each.df[0].value < 10 else 1.1
+        return p.high >= 0.9 * span[0] and p.low <= max(few * span[1], normal)
     return p.low <= 4 * span[1] and (p.high >= span[0] / 2 or span[0] < 0.2)

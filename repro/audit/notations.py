@@ -1,0 +1,185 @@
+"""The ways in which a statistic is written -> one: `t(28) = 2.20, p = .036`, in the same lines.
+
+LaTeX, Markdown, HTML, subscripts, what R prints in one line, and statistics over two lines.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+NUMBER = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?!,?[0-9])"
+_WITH_P = (
+    r"(?= ?\((?:df ?= ?)?[0-9]{1,3}(?:[,;] ?[Nn] ?= ?[0-9,]+)?\) ?[=<>]"
+    r"[^\n]{1,60}\n?[^\n]{0,8}(?:\b[pP]\b|\bn\.?s))"
+)
+_BY_CHI = rf"(?:Q[A-Za-z]{{1,8}}|LRT?|G²?){_WITH_P}"
+"""Q of groups or of a model in a meta-analysis, and ratios of likelihoods."""
+_BY_RANKS = rf"[HQ]{_WITH_P}|(?:ρ|rho|rs)(?= ?\()"
+"""Kruskal-Wallis and Cochran, with a p: H(X) is an entropy, and Q(1) a quartile or a value."""
+NAMES = (
+    r"(?:[tF][12](?= ?\()|t|F|r|z|Z|(?:χ|X|[Cc]hi-?)(?:²|\^?2)"
+    rf"|{_BY_RANKS}|{_BY_CHI}|q(?= ?\([0-9]{{1,2}}, ?[0-9]+\) ?[=<>]))"
+)
+STATISTIC = re.compile(
+    rf"(?<![\w/.-])(?P<name>{NAMES}) ?(?:\((?P<df>[^()]{{1,40}})\) ?)?"
+    rf"(?P<is>[=<>]) ?(?P<value>{NUMBER})"
+)
+OPENED = re.compile(rf"(?<![\w/.-]){NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
+
+
+P = re.compile(
+    r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
+    rf"[pP](?:[-_ ]?(?:value|adj\w*))?(?: of| is| was)? ?"
+    rf"(?:(?P<p>[=<>≤≥≈] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
+    r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)|(?:[,;(] ?|is |was )(?P<words>not significant)"
+)
+ENDS = re.compile(
+    rf"[|&\t\n]|[.;] (?=[A-Z])|; ?r ?[=<>]|(?<![\w/.-])(?!r ?[=<>]){NAMES} ?[=<>]|; ?(?!p\b)\w+ ?="
+)
+"""Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
+
+
+def kind_of(symbol: str) -> str:
+    """t, F, r, z, χ², H, Q, q or ρ; the symbol itself where it is none of these."""
+    if symbol in ("z", "Z"):
+        return "z"
+    if symbol in ("ρ", "rho", "rs"):
+        return "ρ"
+    if re.fullmatch(r"(?:χ|X|[Cc]hi-?)(?:²|\^?2)|Q[A-Za-z]+|LRT?|G²?", symbol):
+        return "χ²"
+    return symbol[0] if re.fullmatch("[tF][12]", symbol) else symbol
+
+
+_P_NEXT = r"[,;]? ?\(?[pP](?:[- ]?value)? ?[=<>≤≥]"
+_ONE_DF = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)"
+_DF_BEHIND = [
+    re.compile(
+        rf"(?<![\w/.-]){kind}(?:[- ](?:value|stat(?:istic)?))? ?(?P<value>[=<>] ?{NUMBER})"
+        rf"(?P<p>[,;]? ?\(?[pP](?:-value)? ?[=<>≤] ?{NUMBER})?"
+        rf"(?:[,;]? ?[(\[]?(?:df|d\.f\.) ?[=:]? ?[(]?(?P<df>{df})"
+        rf"|(?:,| with| on)? ?[(]?(?P<of>{df}) (?:df|d\.f\.|degrees of freedom))(?![\w%])[)\]]?"
+    )
+    for kind, df in (
+        (r"(?P<kind>t|r|χ²|[HQ])", _ONE_DF),
+        ("(?P<kind>F)", f"{_ONE_DF}(?:, ?| and |; ?){_ONE_DF}"),
+    )
+]
+_OF_R = re.compile(
+    r"(?P<above>two variances[^\n]*\n(?:[^\n]*\n){0,4}?\W*)?"
+    rf"\bF = (?P<f>{NUMBER}), num df = (?P<a>[0-9.]+), denom df = (?P<b>[0-9.]+), p-value"
+    r"(?P<p>[^\n]*)"
+    r"(?P<below>\n\W*alternative hypothesis: true ratio of variances is (?P<side>\w+))?"
+)
+"""How R prints a test in one line: `t = 2.2, df = 28, p-value = 0.036`."""
+_R_WITH_N = re.compile(
+    rf"(?m)(?P<before>(?:^|[.;] )[^\n=<>;]{{0,80}}?)(?<![\w/.-])r ?= ?(?P<r>{NUMBER})"
+    rf"(?P<p>,? ?\(?p ?[=<>≤] ?{NUMBER})?,? ?\(?[nN] ?= ?"
+    r"(?P<n>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)\)?(?!\w|\.[0-9]| per)"
+)
+_NO_PEARSON = re.compile(r"(?i)spearman|kendall|rank|rho|partial|effect")
+_BROKEN = re.compile(
+    rf"(?<![\w/.-])(?:(?:{NAMES}) ?\([^()\n]{{0,20}}\n?[^()\n]{{0,20}}\)|[zZ])"
+    rf"\s{{0,3}}[=<>]\s{{0,3}}{NUMBER}"
+    rf"(?:[,;]?\s{{0,3}}\(?[pP](?:[- ]?value)?\s{{0,3}}[=<>≤≥]\s{{0,3}}{NUMBER})?\)?"
+)
+"""A statistic that may go on in the next line, with its p if that is next to it."""
+_INLINE = re.compile(
+    r"</?[A-Za-z][\w:-]*(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))*\s*/?>"
+)
+
+
+def plain(text: str) -> str:
+    """The text without the marks of LaTeX, Markdown and HTML, of the same lines."""
+    text = _without_marks(_without_tags(text))
+    text = _with_parentheses(text)
+    text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
+    text = re.sub(r"[ \t\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
+    text = _BROKEN.sub(_in_one_line, text)
+    text = re.sub(
+        rf"(?<![\w/.-])t([0-9]{{2,4}}|[3-9])(?= ?[=<>] ?{NUMBER}{_P_NEXT})", r"t(\1)", text
+    )
+    text = _R_WITH_N.sub(_with_pairs, _OF_R.sub(_of_r, text))
+    for behind in _DF_BEHIND:
+        text = behind.sub(_with_df, text)
+    return text
+
+
+def _without_tags(text: str) -> str:
+    """Tags and entities of HTML; cells end in |, and raised or lowered text is marked as such."""
+    text = re.sub(r"<(su[bp])>([^<>\n]*)</\1>", lambda t: f"{'_^'[t[1] == 'sup']}{{{t[2]}}}", text)
+    text = _INLINE.sub(lambda tag: " | " if re.match("</t[dh]", tag[0].lower()) else "", text)
+    text = text.replace("&amp;", "and")
+    return re.sub(r"&#?\w{2,8};", lambda each: html.unescape(each[0]).replace("\n", " "), text)
+
+
+def _without_marks(text: str) -> str:
+    text = re.sub(r"\\chi", "χ", re.sub(r"\\rho", "ρ", text)).replace("\N{MINUS SIGN}", "-")
+    text = re.sub(r"\\(?:textit|emph|mathit|mathrm|text)\{(\w+)\}", r"\1", text)
+    text = re.sub(r"(?i)\bchi[- ]?squared?(?= ?[(=])|\bX-squared(?= =)", "χ²", text)
+    text = re.sub(r"χ_(\{[^{}\n]*\}|\w)\^(?:\{2\}|2|²)", r"χ²_\1", text)
+    text = re.sub(r"χ(?:\^?\{2\}|\^?2|²)", "χ²", text)
+    text = re.sub(
+        r"(?<!\w)[x\N{GREEK CAPITAL LETTER CHI}](?:²|\^?2)(?= ?\([^()\n]*\) ?[=<>])", "χ²", text
+    )
+    text = re.sub(r"(?<!\w)(?:Δ ?|\\?Delta ?)(?=(?:F|χ²) ?[_(])", "", text)
+    text = re.sub(r"(?<!\w)F[ _-]?\{?(?:change|inc)\}?(?= ?\()", "F", text)
+    return re.sub(r"(?<!\w)(?:r_\{?[sS]\}?|ρ_\{?[sS]\}?|rS)(?= ?[_(=<>])", "rs", text)
+
+
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+def _with_parentheses(text: str) -> str:
+    """Lowered degrees of freedom, and those in brackets, in parentheses."""
+    df = r"[0-9][0-9., ]*"
+    symbol = r"(?<![\w/.-])([tFrzHQ]|χ²|rs|ρ)"
+    text = re.sub(rf"{symbol}_(?:\{{ ?\(?({df})\)? ?\}}|\(({df})\)|({df}))", _lowered, text)
+    text = re.sub(r"(?<![\w/.-])Q_\{?([A-Za-z]{1,8})\}?(?= ?\()", r"Q\1", text)
+    text = re.sub(rf"{symbol}_\{{?(?:[A-Z][A-Za-z-]*|pb)\}}?(?= ?[(=])", r"\1", text)
+    text = re.sub(r"(?<!\w)(H|χ²)[A-Z](?= ?[(=])", r"\1", text)
+    text = re.sub(rf"{symbol}\[({df})\](?= ?[=<>])", r"\1(\2)", text)
+    text = re.sub(
+        rf"{symbol}([₀-₉]+(?:[.,] ?[₀-₉]+)*)", lambda t: f"{t[1]}({t[2].translate(_LOWERED)})", text
+    )
+    two = rf"([0-9]{{1,3}}), ?({_ONE_DF})"
+    text = re.sub(rf"(?<![\w/.-])F ?{two}(?= ?[=<>] ?{NUMBER})", r"F(\1, \2)", text)
+    return re.sub(rf"(?<!\w)χ² ?([0-9]{{1,3}})(?= ?[=<>] ?{NUMBER})", r"χ²(\1)", text)
+
+
+def _lowered(found: re.Match[str]) -> str:
+    return f"{found[1]}({(found[2] or found[3] or found[4]).strip()})"
+
+
+def _in_one_line(found: re.Match[str]) -> str:
+    """What goes on in the next line, and the end of that line behind it."""
+    if found[0].count("\n") != 1:
+        return found[0]
+    return re.sub(r"\s*\n\s*", " ", found[0]) + "\n"
+
+
+def _of_r(found: re.Match[str]) -> str:
+    """`F(2, 57) = 4.1, p = 0.022`, with the sides of a test of two variances."""
+    said = found.groupdict("")
+    sides = {"": "", "not": "two-sided "}.get(said["side"], "one-sided ")
+    of = f" {sides}ratio of variances" if said["above"] or said["below"] else ""
+    return (
+        f"{said['above']}F({said['a']}, {said['b']}) = {said['f']}, p{said['p']}{of}{said['below']}"
+    )
+
+
+def _with_pairs(found: re.Match[str]) -> str:
+    """`r(48) = .31, p = .028` for `r = .31, n = 50, p = .028` of Pearson."""
+    said = found.groupdict("")
+    n = int(said["n"].replace(",", ""))
+    p_next = said["p"] or re.match(r"\)?[,;]? ?\(?p ?[=<>≤]", found.string[found.end() :])
+    if n < 3 or not p_next or _NO_PEARSON.search(said["before"]):
+        return found[0]
+    return f"{said['before']}r({n - 2}) = {said['r']}{said['p'].replace('(', '')}"
+
+
+def _with_df(found: re.Match[str]) -> str:
+    """`t(28) = 2.20, p = .036` for `t = 2.20, p = .036 (df = 28)`."""
+    said = found.groupdict("")
+    df = (said["df"] or said["of"]).replace(" and ", ", ")
+    return f"{said['kind']}({df}) {said['value']}{said['p'].replace('(', '')}"

@@ -1,0 +1,146 @@
+"""The ways in which papers write a statistic: p again by `scipy`, and what is named as unread."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from repro.audit.audit import audit_paths
+from tests.audit.printed import audited, correlation, rows_of
+
+F = stats.f.sf(4.61, 1, 58)
+T = 2 * stats.t.sf(2.2, 28)
+CHI = stats.chi2.sf(3.78, 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "p", "text"),
+    [
+        ("F1,58 = 4.61", F, "F(1, 58) = 4.61"),
+        ("F 1,58 = 4.61", F, "F(1, 58) = 4.61"),
+        ("F_{1,58} = 4.61", F, "F(1, 58) = 4.61"),
+        ("F_(1, 58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("F₁,₅₈ = 4.61", F, "F(1, 58) = 4.61"),
+        ("F<sub>1,58</sub> = 4.61", F, "F(1, 58) = 4.61"),
+        ("ΔF(1, 58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("F change(1, 58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("F1(1, 58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("$F_{Welch}(1, 58) = 4.61$", F, "F(1, 58) = 4.61"),
+        ("F(1,\n58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("F(1, 58)\n= 4.61", F, "F(1, 58) = 4.61"),
+        ("t_28 = 2.2", T, "t(28) = 2.2"),
+        ("t28 = 2.2", T, "t(28) = 2.2"),
+        ("χ²1 = 3.78", CHI, "χ²(1) = 3.78"),
+        ("χ²(1, n = 90) = 3.78", CHI, "χ²(1) = 3.78"),
+        (r"$\chi^{2}_{1} = 3.78$", CHI, "χ²(1) = 3.78"),
+        (r"$\chi_{1}^{2} = 3.78$", CHI, "χ²(1) = 3.78"),
+        ("χ<sup>2</sup>(1) = 3.78", CHI, "χ²(1) = 3.78"),
+        ("Δχ²(1) = 3.78", CHI, "χ²(1) = 3.78"),
+        ("LRT χ2(1) = 3.78", CHI, "χ²(1) = 3.78"),
+        ("Qb(1) = 3.78", CHI, "Qb(1) = 3.78"),
+        ("Q_M(df = 1) = 3.78", CHI, "QM(1) = 3.78"),
+        ("QE(df=1) = 3.78", CHI, "QE(1) = 3.78"),
+        ("LR(1) = 3.78", CHI, "LR(1) = 3.78"),
+        ("rs(48) = .30", correlation(0.3, 48), "rs(48) = .30"),
+        ("$r_s(48) = .30$", correlation(0.3, 48), "rs(48) = .30"),
+        ("ρ(48) = .30", correlation(0.3, 48), "ρ(48) = .30"),
+        (r"$\rho(48) = .30$", correlation(0.3, 48), "ρ(48) = .30"),
+        ("Spearman's r(48) = .30", correlation(0.3, 48), "ρ(48) = .30"),
+        ("z = 2.193", 2 * stats.norm.sf(2.193), "z = 2.193"),
+        ("U = 12,345, z = -2.193", 2 * stats.norm.sf(2.193), "z = -2.193"),
+        ("The groups differed, Z = 2.193", 2 * stats.norm.sf(2.193), "z = 2.193"),
+    ],
+)
+def test_a_way_to_write_a_statistic(tmp_path, written, p, text):
+    """The printed p holds, a tenth of it does not, and nothing is called unread."""
+    for share, answer in ((1, "holds"), (0.1, "does not")):
+        rows, said = audited(tmp_path, f"{written}, P = {share * p:.4f}\n")
+        (row,) = rows.values()
+        assert row.p_interval[0] <= p <= row.p_interval[1]
+        assert row.answer == answer
+        assert text in row.reason
+        assert "Not read" not in said
+
+
+@pytest.mark.parametrize("n", [5, 6, 7, 8])
+def test_an_exact_p_of_spearman_is_not_accused(tmp_path, n):
+    """The share of all orders of few values with such a correlation; t is rough there."""
+    orders = np.array(list(permutations(range(n))))
+    rhos = 1 - 6 * ((orders - np.arange(n)) ** 2).sum(axis=1) / (n * (n * n - 1))
+    found = [rho for rho in np.unique(rhos) if 0 < rho < 1]
+    ps = [np.mean(abs(rhos) > rho - 1e-9) for rho in found]
+    pairs = [pair for pair in zip(found, ps, strict=True) if pair[1] > 0.005]
+    for share, accused in ((1, False), (0.1, True)):
+        lines = [f"rs({n - 2}) = {rho:.4f}, p = {share * p:.4f}\n" for rho, p in pairs]
+        answers = [row.answer for row in rows_of(tmp_path, "".join(lines))]
+        assert answers.count("does not") == len(pairs) * accused
+
+
+def test_what_is_not_read_has_its_reason(tmp_path):
+    text = (
+        "t(28) = 2.20, p = .036; F change = 2.28, p = .036. Kendall's τ(48) = .30, p = .003.\n"
+        "There b = 0.31, SE = 0.11, p = .006, and OR = 1.52 (95% CI 1.10 to 2.11; n = 410), p = .01"
+        ".\nNo p is missing here: t(28) = 2.20, d = 0.80, p = .036 (n = 30). * p < .05\n"
+    )
+    rows, said = audited(tmp_path, text)
+    assert [row.answer for row in rows.values()] == ["holds", "holds"]
+    assert "line 1, F change = 2.28 (no degrees of freedom: write F(2, 57) = 4.10" in said
+    assert "line 1, τ(48) = .30 (its p takes every value: print its z)" in said
+    assert "line 2, b = 0.31 (not a known statistic" in said
+    assert "line 2, OR = 1.52 (not a known statistic" in said
+    assert "line 3" not in said
+
+
+def test_z_without_a_p_is_any_number(tmp_path):
+    rows, said = audited(tmp_path, "At z = 2.1 mm we find t(28) = 2.20, p = .036.\n")
+    assert len(rows) == 1
+    assert "Not read" not in said
+
+
+def test_names_are_without_tags(tmp_path):
+    text = (
+        '<p class="x">t(28) = 2.20, p = .036</p>\n<li><b>Speed &amp; size</b>: t(28) = 2.2, p = .36'
+    )
+    assert list(audited(tmp_path, text)[0]) == ["1: line 1", "2: Speed and size"]
+    (row,) = rows_of(tmp_path, "p <.05 for all, t(28) = 2.20 and more > 2 of them")
+    assert row.p_printed is None
+
+
+ONE = "All tests are one-sided.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (f"{ONE}t(46) = -2.50, p > .05.", "holds"),  # .992 on the other side
+        (f"{ONE}t(46) = 2.50, p > .05.", "cannot say"),
+        (f"{ONE}t(46) = 2.50, p = .008.", "holds"),
+        (f"{ONE}t(46) = 2.50, p = .003.", "does not"),
+        ("t(46) = -2.50, p > .05, with one-tailed\ntests throughout.", "holds"),
+        ("t(46) = -2.50, p > .05.", "cannot say"),
+        ("t(46) = -2.50, p > .05, two-tailed.", "does not"),
+        ("We used two-tailed tests. There t(46) = -2.50, p > .05.", "does not"),
+        ("We used two-tailed tests. There t(46) = 2.50, p = .008.", "does not"),
+        ("Tests are two-tailed unless noted. There t(46) = 2.50, p = .008.", "cannot say"),
+    ],
+)
+def test_what_is_said_of_the_sides_of_all_tests(tmp_path, text, answer):
+    assert stats.t.cdf(2.5, 46) == pytest.approx(0.992, abs=5e-4)
+    (row,) = rows_of(tmp_path, text)
+    assert row.answer == answer
+
+
+def test_honest_bounds_of_one_sided_tests_are_not_accused(tmp_path):
+    """Without a word, for t in the direction of the test and against it."""
+    generator = np.random.default_rng(1)
+    lines = []
+    for t in generator.standard_t(46, 300):
+        p = stats.t.sf(t, 46)
+        lines.append(f"t(46) = {t:.2f}, p {'< .05' if p < 0.05 else '> .05'}\n")
+    (tmp_path / "a.txt").write_text("".join(lines))
+    (audit,) = audit_paths([tmp_path / "a.txt"])
+    assert not [row for row in audit.rows if row.answer == "does not"]
+    assert sum(row.answer == "cannot say" for row in audit.rows) < 30
