@@ -44,6 +44,7 @@ from repro.audit.disagreements import (
 )
 from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
+from repro.audit.notations import with_daggers
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
@@ -220,7 +221,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
-    text = _without_prefix(text)
+    text = with_daggers(_without_prefix(text))
     summary = in_summary(text, source) or in_tukey(text, source)
     if summary is not None:
         return audit_statistics(summary, source, text, rounding)
@@ -230,17 +231,19 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     try:
         return _audit_table(text, source, decided, rounding)
     except SpecError:
-        if statements := in_text(text, source):  # z with its p, which is no table
+        if statements := in_text(text, source):  # z with its p, not a table
             return audit_statistics(statements, source, text, rounding)
         refuse_without_df(text, source)
         raise
 
 
 def _without_prefix(text: str) -> str:
-    """What R prints, without the `## ` that knitr puts before each of its lines."""
+    """What R prints, without the `## ` or `#> ` that knitr puts before each of its lines."""
+    text = re.sub(r"(?m)^[ \t]*#> ?", "", text)
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     marked = sum(line.startswith("##") for line in lines)
-    if marked * 2 > len(lines) or all(line.startswith("#") for line in lines):
+    of_r = re.search(r"(?m)^[ \t]*## .*\bPr\(>", text)
+    if of_r or marked * 2 > len(lines) or all(line.startswith("#") for line in lines):
         return re.sub(r"(?m)^[ \t]*##? ?", "", text)
     return text
 

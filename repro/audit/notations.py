@@ -94,6 +94,7 @@ def plain(text: str) -> str:
     text = _without_marks(_without_tags(text))
     text = _with_parentheses(text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
+    text = re.sub(r"(?<=[0-9])[†‡§]+(?!\w)", "", text)
     text = re.sub(r"[ \t\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
     text = _BROKEN.sub(_in_one_line, text)
     text = re.sub(
@@ -103,6 +104,25 @@ def plain(text: str) -> str:
     for behind in _DF_BEHIND:
         text = behind.sub(_with_df, text)
     return text
+
+
+_OF_TREND = re.compile(
+    r"(?m)(?:^|[\s,;({^$|>])(?P<mark>\+|\\cdot|[.·⋅~#°])(?P<rest>\}?\$?(?:</sup>)?\)?[ :=]*\$?[ ]?"
+    r"(?:(?:is|marks|denotes|indicates) )?\$?p ?[<≤] ?\$?0?\.10?(?![0-9]))"
+)
+
+
+def with_daggers(text: str) -> str:
+    """The text with † for another mark that its legend gives p < .1, as + and the dot of R."""
+    found = _OF_TREND.search(text)
+    if found is None or "†" in text or "dagger" in text:
+        return text
+    text = f"{text[: found.start('mark')]}†{text[found.end('mark') :]}"
+    mark = rf"(?:<sup>|\$?\^?\{{?){re.escape(found['mark'])}(?:</sup>|\}}?\$?)"
+    blank = " " if found["mark"] == "." else " ?"
+    end = r"(?=\s*(?:[|&,;\t\n<)]|\\\\|$))"
+    behind = rf"(?<=[0-9*)]){blank}{mark}{end}"
+    return re.sub(rf"(?m){behind}|(?<=[|&,;\t>]){mark}{end}|(?<=[|&,;] ){mark}{end}", "†", text)
 
 
 def _without_tags(text: str) -> str:

@@ -91,7 +91,9 @@ _COLUMN = re.compile(
     r"Estimate|coef|[Ss]td\.? [Ee]rr(?:or)?\.?|(?<!\S)df(?!\S)|(?<!\S)[tz](?: value)?(?!\S)"
     r"|Pr?\(?>\|[tz]\|\)?|\[?[0-9.]+ ?[%\]]?"
 )
-_SUMMARY_DF = re.compile(r"on ([0-9]+) degrees of freedom|Df Residuals:\s+([0-9]+)")
+_SUMMARY_DF = re.compile(
+    r"(?m)^(?! *Null).*\bon +([0-9]+) +degrees of freedom|Df Residuals:\s+([0-9]+)"
+)
 _F = re.compile(
     rf"F-statistic: *({_NUMBER}) on ([0-9]+) and ([0-9]+) [Dd].*p-value: *(<? ?{_NUMBER})"
 )
@@ -118,7 +120,7 @@ def in_summary(text: str, file: str) -> tuple[Statement, ...] | None:
     df = "" if degrees is None else degrees[1] or degrees[2]
     for number, line in enumerate(lines[first + 1 :], first + 2):
         if not line.strip() or re.match(r"\s*(?:---|===)", line):
-            if re.match(r"\s*---+\s*$", line) and not found:
+            if re.match(r"\s*---+\s*$", line) and not found and not problems:
                 continue  # the line that statsmodels draws below its header
             break
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from scipy import stats
 
 from repro.audit.audit import audit_paths
+from repro.errors import SpecError
 from tests.audit.printed import audited, correlation, rows_of
 
 F = stats.f.sf(4.61, 1, 58)
@@ -144,3 +146,23 @@ def test_honest_bounds_of_one_sided_tests_are_not_accused(tmp_path):
     (audit,) = audit_paths([tmp_path / "a.txt"])
     assert not [row for row in audit.rows if row.answer == "does not"]
     assert sum(row.answer == "cannot say" for row in audit.rows) < 30
+
+
+@pytest.mark.parametrize("mark", ["†", "+", ".", "·", "#", r"$^{\cdot}$", r"$\cdot$"])
+def test_a_mark_of_p_below_a_tenth(tmp_path, mark):
+    """As a cell, and in a table of LaTeX; its legend says what it means."""
+    legend = f"\n{mark.replace('^', '').replace('{', '').replace('}', '')} p < .10, * p < .05\n"
+    rows = (("x", "2.20", "*"), ("y", "1.80", mark), ("z", "1.00", mark))
+    text = "Test & t(28) & p \\\\\n" + "".join(f"{' & '.join(row)} \\\\\n" for row in rows)
+    found = rows_of(tmp_path, text + legend)
+    ps = [2 * stats.t.sf(t, 28) for t in (2.2, 1.8, 1)]
+    assert [p < at for p, at in zip(ps, (0.05, 0.1, 0.1), strict=True)] == [True, True, False]
+    assert [row.answer for row in found] == ["holds", "holds", "does not"]
+
+
+def test_a_plus_behind_a_number_is_no_mark_without_its_legend(tmp_path):
+    text = "| A | t(28) | p |\n|---|---|---|\n| x | 1.80 | .083+ |\n| y | 1.00 | .20+ |\n\n"
+    rows = rows_of(tmp_path, f"{text}+ p < .1")
+    assert [row.answer for row in rows] == ["holds", "does not"]
+    with pytest.raises(SpecError, match=re.escape("'.083+' is not a number")):
+        rows_of(tmp_path, f"{text}* p < .05")

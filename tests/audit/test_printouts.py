@@ -227,3 +227,31 @@ def test_levene_of_r_names_no_residuals(tmp_path):
     (row,) = rows_of(tmp_path, text)
     assert (row.answer, row.details["df"]) == ("holds", (1, 723))
     assert stats.f.sf(12.955, 1, 723) == pytest.approx(0.0003408, rel=1e-3)
+
+
+def test_output_of_reprex_with_its_code(tmp_path):
+    marked = "".join(f"#> {line}\n" for line in LM.splitlines())
+    rows = rows_of(tmp_path, f"fit <- lm(dist ~ speed, data = cars)\nsummary(fit)\n{marked}")
+    assert [row.answer for row in rows] == ["holds"] * 3
+    code = "".join(f"x{at} <- f({at})\n" for at in range(20))
+    marked = "".join(f"## {line}\n" for line in LM.replace("0.0123", "0.0323").splitlines())
+    rows = rows_of(tmp_path, f"# Speeds\n\n```r\n{code}```\n\n{marked}")
+    assert [row.answer for row in rows] == ["does not", "holds", "holds"]
+
+
+@pytest.mark.parametrize("blank", [" ", "  "])
+def test_t_of_a_generalised_model_has_the_df_of_its_residuals(tmp_path, blank):
+    """Not those of the null deviance, which stands first."""
+    text = (
+        "            Estimate Std. Error t value Pr(>|t|)   \n"
+        "(Intercept)   0.9500     0.4000   2.375   0.0449 * \n"
+        "x             0.3000     0.1000   3.000   {} * \n---\n"
+        "(Dispersion parameter for quasipoisson family taken to be 1.2)\n\n"
+        f"    Null deviance: 20.10  on 9{blank}degrees of freedom\n"
+        f"Residual deviance:  9.40  on 8{blank}degrees of freedom\n"
+    )
+    p = 2 * stats.t.sf(3, 8)
+    for printed, answer in ((f"{p:.4f}", "holds"), (f"{2 * stats.t.sf(3, 9):.4f}", "does not")):
+        row = rows_of(tmp_path, text.format(printed))[1]
+        assert (row.answer, row.details["df"]) == (answer, (8,))
+        assert row.p_interval[0] < p < row.p_interval[1]
