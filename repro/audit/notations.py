@@ -13,7 +13,7 @@ _WITH_P = (
     r"(?= ?\((?:df ?= ?)?[0-9]{1,3}(?:[,;] ?[Nn] ?= ?[0-9,]+)?\) ?[=<>]"
     r"[^\n]{1,60}\n?[^\n]{0,8}(?:\b[pP]\b|\bn\.?s))"
 )
-_BY_CHI = rf"(?:Q[A-Za-z]{{1,8}}|LRT?|G²?){_WITH_P}"
+_BY_CHI = rf"(?:Q[A-Za-z]{{1,8}}|LRT?|G²?|Wald){_WITH_P}"
 """Q of groups or of a model in a meta-analysis, and ratios of likelihoods."""
 _BY_RANKS = rf"[HQ]{_WITH_P}|(?:ρ|rho|rs)(?= ?\()"
 """Kruskal-Wallis and Cochran, with a p: H(X) is an entropy, and Q(1) a quartile or a value."""
@@ -30,12 +30,16 @@ OPENED = re.compile(rf"(?<![\w/.-]){NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
 
 P = re.compile(
     r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
-    rf"[pP](?:[-_ ]?(?:value|adj\w*))?(?: of| is| was)? ?"
+    rf"[pP](?:s|[-_ ]?(?:values?|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe|tukey))?"
+    r"(?: ?\((?:\w+[- ])?\w+\))?(?: of| is| was)? ?"
     rf"(?:(?P<p>[=<>≤≥≈] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
-    r"|[,(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)|(?:[,;(] ?|is |was )(?P<words>not significant)"
+    r"|[,;(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)"
+    r"|(?:[,;(] ?|is |was )(?P<words>(?:not |non-?|in)significant)"
 )
 ENDS = re.compile(
-    rf"[|&\t\n]|[.;] (?=[A-Z])|; ?r ?[=<>]|(?<![\w/.-])(?!r ?[=<>]){NAMES} ?[=<>]|; ?(?!p\b)\w+ ?="
+    r"[|&\t\n]|\. (?=[A-Z])|; (?!(?:[PN]|CI|S[DE]|MSE)\b)(?=[A-Z])|; ?r ?[=<>]"
+    r"|; ?(?!(?:[pPnNdg]|CI|S[DE]|MSE|df)\b)\w+ ?="
+    rf"|(?<![\w/.-])(?!r ?[=<>]){NAMES} ?[=<>]"
 )
 """Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
 
@@ -46,7 +50,7 @@ def kind_of(symbol: str) -> str:
         return "z"
     if symbol in ("ρ", "rho", "rs"):
         return "ρ"
-    if re.fullmatch(r"(?:χ|X|[Cc]hi-?)(?:²|\^?2)|Q[A-Za-z]+|LRT?|G²?", symbol):
+    if re.fullmatch(r"(?:χ|X|[Cc]hi-?)(?:²|\^?2)|Q[A-Za-z]+|LRT?|G²?|Wald", symbol):
         return "χ²"
     return symbol[0] if re.fullmatch("[tF][12]", symbol) else symbol
 
@@ -134,7 +138,10 @@ def _without_tags(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    text = re.sub(r"\\chi", "χ", re.sub(r"\\rho", "ρ", text)).replace("\N{MINUS SIGN}", "-")
+    text = re.sub(r"(?<=[=<>(])( ?)[–—‐‑](?=[0-9.])", r"\1-", text)
+    text = _without_powers(
+        re.sub(r"\\chi", "χ", re.sub(r"\\rho", "ρ", text)).replace("\N{MINUS SIGN}", "-")
+    )
     text = re.sub(r"\\(?:textit|emph|mathit|mathrm|text)\{(\w+)\}", r"\1", text)
     text = re.sub(r"(?i)\bchi[- ]?squared?(?= ?[(=])|\bX-squared(?= =)", "χ²", text)
     text = re.sub(r"χ_(\{[^{}\n]*\}|\w)\^(?:\{2\}|2|²)", r"χ²_\1", text)
@@ -144,7 +151,23 @@ def _without_marks(text: str) -> str:
     )
     text = re.sub(r"(?<!\w)(?:Δ ?|\\?Delta ?)(?=(?:F|χ²) ?[_(])", "", text)
     text = re.sub(r"(?<!\w)F[ _-]?\{?(?:change|inc)\}?(?= ?\()", "F", text)
+    text = re.sub(r"(?<!\w)(?:[A-Z]-?)?[A-Z](?=χ² ?\()", "", text)
+    text = re.sub(r"(?<!\w)(?i:min) ?F['′’]?(?= ?\()", "F", text)
+    text = re.sub(r"(?<!\w)rpb(?= ?\()", "r", text)
     return re.sub(r"(?<!\w)(?:r_\{?[sS]\}?|ρ_\{?[sS]\}?|rS)(?= ?[_(=<>])", "rs", text)
+
+
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def _without_powers(text: str) -> str:
+    """`p < 1e-5` for `p < 10⁻⁵`, and for a power that has lost its place above the line."""
+    text = re.sub(r"(?<=10)[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda power: f"^{power[0].translate(_RAISED)}", text)
+    power = r"10\$?\^ ?\{?-([0-9]{1,3})\}?"
+    text = re.sub(rf"(?<=[0-9]) ?(?:×|\\times|x|·|\\cdot|\*) ?{power}", r"e-\1", text)
+    text = re.sub(r"(?<=[0-9]) ?[×x] ?10 ?-([0-9]{1,3})(?![0-9])", r"e-\1", text)
+    text = re.sub(rf"([=<>≤≥≈] ?\$?){power}", r"\g<1>1e-\2", text)
+    return re.sub(r"(\b[pP] ?[=<≤] ?)10-([0-9]{1,2})(?![0-9])", r"\g<1>1e-\2", text)
 
 
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -156,7 +179,7 @@ def _with_parentheses(text: str) -> str:
     symbol = r"(?<![\w/.-])([tFrzHQ]|χ²|rs|ρ)"
     text = re.sub(rf"{symbol}_(?:\{{ ?\(?({df})\)? ?\}}|\(({df})\)|({df}))", _lowered, text)
     text = re.sub(r"(?<![\w/.-])Q_\{?([A-Za-z]{1,8})\}?(?= ?\()", r"Q\1", text)
-    text = re.sub(rf"{symbol}_\{{?(?:[A-Z][A-Za-z-]*|pb)\}}?(?= ?[(=])", r"\1", text)
+    text = re.sub(rf"{symbol}_\{{?(?:[A-Z][A-Za-z-]*|pb|partial)\}}?(?= ?[(=])", r"\1", text)
     text = re.sub(r"(?<!\w)(H|χ²)[A-Z](?= ?[(=])", r"\1", text)
     text = re.sub(rf"{symbol}\[({df})\](?= ?[=<>])", r"\1(\2)", text)
     text = re.sub(

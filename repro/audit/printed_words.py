@@ -130,7 +130,8 @@ ONE_SIDED = re.compile(
     r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test|\bis (?:greater|less) than 0\b"
 )
 CORRECTED = re.compile(
-    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p|p[-._ ]?adj"
+    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p"
+    r"|\bp[-._ {]{0,2}(?:adj|bonf|holm|fdr|fwe|corr)"
     r"|(?<!bias-)(?<!bias )corrected(?! (?:model|total))|permutation (?:tests?|p\b)"
 )
 TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")

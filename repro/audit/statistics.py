@@ -28,8 +28,8 @@ ALPHA = 0.05
 SIGNED = "trρz"
 MAX_STATEMENTS = 2_000
 _BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{NUMBER}) ?[,;:]? ?\(?$")
-_CALLED = (("χ²", "Q"), ("χ²", "L"), ("χ²", "G"))
-_OF_RANKS = re.compile(r"(?i)spearman")
+_CALLED = tuple(("χ²", first) for first in "QLGW")
+_OF_RANKS = re.compile(r"(?i)spearman(?!.*pearson)")
 _FRACTIONAL = {
     "t": re.compile(r"welch|satterthwaite|kenward|unequal variances"),
     "F": re.compile(r"satterthwaite|kenward|greenhouse|huynh"),
@@ -122,10 +122,9 @@ def statement_at(
     if found["df"] is None and symbol not in "zZ":
         return
     kind = kind_of(symbol)
-    kind = "ρ" if kind == "r" and _OF_RANKS.search(words[within[0] : at]) else kind
+    kind = "ρ" if kind == "r" and _OF_RANKS.search(_sentence(words[within[0] : at])) else kind
     p = _p_of_words(words[within[0] : at], words[found.end() : within[1]])
-    said = re.split(r"[.!?] (?=[A-Z])", words[within[0] : at])[-1] + words[at : within[1]]
-    said = said.lower()
+    said = (_sentence(words[within[0] : at]) + words[at : within[1]]).lower()
     tails: Literal[1, 2] | None = 2 if TWO_SIDED.search(said) else None
     tails = 1 if ONE_SIDED.search(said) else tails
     sign = "" if found["is"] == "=" else found["is"]
@@ -135,6 +134,11 @@ def statement_at(
     ratio = kind == "F" and is_of_variances(said)
     called = symbol if symbol in ("rs", "rho") or (kind, symbol[0]) in _CALLED else ""
     yield Statement(name, kind, df, possible(kind, value), p, tails, ratio, called)
+
+
+def _sentence(before: str) -> str:
+    """The last sentence, as far as it goes."""
+    return re.split(r"[.!?] (?=[A-Z])", before)[-1]
 
 
 def is_of_variances(said: str) -> bool:
@@ -163,7 +167,7 @@ def _label(words: str, at: int) -> str:
     cells = [each.strip(" ,:") for each in said if re.search("[A-Za-z]", each)]
     in_table = any(sign in words for sign in "|&\t")
     label = "" if not cells else cells[0] if in_table else cells[-1]
-    label = re.split(rf"[=<>≤≥] ?{NUMBER}|n\.s\.", label)[-1].strip(" ,;:.)")
+    label = re.split(rf"[=<>≤≥] ?{NUMBER}|n\.s\.", label)[-1].strip(" ,;:.()[]")
     return label if len(label) <= 60 else f"...{label[-57:]}"
 
 

@@ -51,6 +51,12 @@ CHI = stats.chi2.sf(3.78, 1)
         ("ρ(48) = .30", correlation(0.3, 48), "ρ(48) = .30"),
         (r"$\rho(48) = .30$", correlation(0.3, 48), "ρ(48) = .30"),
         ("Spearman's r(48) = .30", correlation(0.3, 48), "ρ(48) = .30"),
+        ("minF'(1, 58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("t(28) = –2.2", T, "t(28) = -2.2"),
+        ("S-Bχ²(1) = 3.78", CHI, "χ²(1) = 3.78"),
+        ("Wald(1) = 3.78", CHI, "Wald(1) = 3.78"),
+        ("r_{partial}(48) = .30", correlation(0.3, 48), "r(48) = .30"),
+        ("Spearman's and then Pearson's r(48) = .30", correlation(0.3, 48), "r(48) = .30"),
         ("z = 2.193", 2 * stats.norm.sf(2.193), "z = 2.193"),
         ("U = 12,345, z = -2.193", 2 * stats.norm.sf(2.193), "z = -2.193"),
         ("The groups differed, Z = 2.193", 2 * stats.norm.sf(2.193), "z = 2.193"),
@@ -166,3 +172,38 @@ def test_a_plus_behind_a_number_is_no_mark_without_its_legend(tmp_path):
     assert [row.answer for row in rows] == ["holds", "does not"]
     with pytest.raises(SpecError, match=re.escape("'.083+' is not a number")):
         rows_of(tmp_path, f"{text}* p < .05")
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        "; P = {}",
+        "; n = 47; p = {}",
+        " (p = {}, two-tailed)",
+        ", p(two-tailed) = {}",
+        ", pbonf = {}",
+        ", $p_{{adj}} = {}$",
+        ", both ps = {}",
+    ],
+)
+def test_a_way_to_write_p(tmp_path, p):
+    """As printed by the statistic; ten times as much is seen, if only as a corrected one."""
+    right, wrong = (f"t(45) = 2.31{p.format(each)}" for each in (".026", ".26"))
+    assert stats.t.sf(2.31, 45) * 2 == pytest.approx(0.0255, abs=1e-4)
+    assert [row.answer for row in rows_of(tmp_path, right)] == ["holds"]
+    (row,) = rows_of(tmp_path, wrong)
+    assert row.answer == ("cannot say" if re.search("bonf|adj", p) else "does not")
+    assert row.p_printed == ".26"
+
+
+@pytest.mark.parametrize(
+    "power", ["1.1 × 10⁻⁷", "1.1 x 10-7", "1.1e-7", r"$1.1 \times 10^{-7}$", "1.1*10^-7"]
+)
+def test_a_p_with_a_power_of_ten(tmp_path, power):
+    p = 2 * stats.t.sf(6.31, 45)
+    assert p == pytest.approx(1.1e-7, rel=0.05)
+    (row,) = rows_of(tmp_path, f"t(45) = 6.31, p = {power}")
+    assert row.answer == "holds"
+    for bound, answer in (("10⁻⁵", "holds"), ("10^{-8}", "does not"), ("10-5", "holds")):
+        (row,) = rows_of(tmp_path, f"t(45) = 6.31, p < {bound}")
+        assert row.answer == answer
