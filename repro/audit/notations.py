@@ -30,9 +30,9 @@ OPENED = re.compile(rf"(?<![\w/.-]){NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
 
 P = re.compile(
     r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
-    rf"[pP](?:s|[-_ ]?(?:values?|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe|tukey))?"
+    rf"[pP](?:s|[-_ ]?(?:val(?:ues?|\b\.?)|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe|tukey))?"
     r"(?: ?\((?:\w+[- ])?\w+\))?(?: of| is| was)? ?"
-    rf"(?:(?P<p>[=<>≤≥≈] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
+    rf"(?:(?P<p>[=<>≤≥≈:] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
     r"|[,;(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)"
     r"|(?:[,;(] ?|is |was )(?P<words>(?:not |non-?|in)significant)"
 )
@@ -65,7 +65,7 @@ _DF_BEHIND = [
         rf"|(?:,| with| on)? ?[(]?(?P<of>{df}) (?:df|d\.f\.|degrees of freedom))(?![\w%])[)\]]?"
     )
     for kind, df in (
-        (r"(?P<kind>t|r|χ²|[HQ])", _ONE_DF),
+        (r"(?P<kind>t|r|χ²|[HQ]|LRT?|Wald|G²?)", _ONE_DF),
         ("(?P<kind>F)", f"{_ONE_DF}(?:, ?| and |; ?){_ONE_DF}"),
     )
 ]
@@ -83,11 +83,16 @@ _R_WITH_N = re.compile(
 )
 _NO_PEARSON = re.compile(r"(?i)spearman|kendall|rank|rho|partial|effect")
 _BROKEN = re.compile(
-    rf"(?<![\w/.-])(?:(?:{NAMES}) ?\([^()\n]{{0,20}}\n?[^()\n]{{0,20}}\)|[zZ])"
+    rf"(?<![\w/.-])(?:(?:{NAMES})[ \n]?\([^()\n]{{0,20}}\n?[^()\n]{{0,20}}\)|[zZ])"
     rf"\s{{0,3}}[=<>]\s{{0,3}}{NUMBER}"
     rf"(?:[,;]?\s{{0,3}}\(?[pP](?:[- ]?value)?\s{{0,3}}[=<>≤≥]\s{{0,3}}{NUMBER})?\)?"
 )
 """A statistic that may go on in the next line, with its p if that is next to it."""
+_DF_NEXT = re.compile(
+    r"(?<![\w/.-])(t(?=[3-9]|[0-9]{2})|r(?=[0-9]{2}))([0-9]{1,4})"
+    rf"(?= ?[=<>] ?{NUMBER}{_P_NEXT})"
+)
+"""`t28 = 2.2`, but no t1, which is the first of several, nor r2."""
 _INLINE = re.compile(
     r"</?[A-Za-z][\w:-]*(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]+))*\s*/?>"
 )
@@ -101,9 +106,7 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=[0-9])[†‡§]+(?!\w)", "", text)
     text = re.sub(r"[ \t\N{NO-BREAK SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}]+", " ", text)
     text = _BROKEN.sub(_in_one_line, text)
-    text = re.sub(
-        rf"(?<![\w/.-])t([0-9]{{2,4}}|[3-9])(?= ?[=<>] ?{NUMBER}{_P_NEXT})", r"t(\1)", text
-    )
+    text = _DF_NEXT.sub(r"\1(\2)", text)
     text = _R_WITH_N.sub(_with_pairs, _OF_R.sub(_of_r, text))
     for behind in _DF_BEHIND:
         text = behind.sub(_with_df, text)
@@ -137,7 +140,27 @@ def _without_tags(text: str) -> str:
     return re.sub(r"&#?\w{2,8};", lambda each: html.unescape(each[0]).replace("\n", " "), text)
 
 
+_A_FLOAT = rf"(?:np\.float64\()?({NUMBER})\)?"
+_OF_SCIPY = re.compile(
+    rf"\b[A-Za-z_]{{1,40}}Result\(statistic={_A_FLOAT}, pvalue={_A_FLOAT}, (df|dof)={_A_FLOAT}"
+)
+
+
+def _of_scipy(found: re.Match[str]) -> str:
+    df = re.sub(r"\.0+$", "", found[4])
+    return f"{'t' if found[3] == 'df' else 'χ²'}({df}) = {found[1]}, p = {found[2]} ("
+
+
 def _without_marks(text: str) -> str:
+    text = re.sub(r"(?<!\w)([*_]{1,2})([tFrzZHQχpPρ]s?)\1(?![A-Za-z])", r"\2", text)
+    text = re.sub(r"(?<=[^\W\d_])~([0-9][0-9., ]*)~", r"_{\1}", text).replace("χ^2^", "χ²")
+    text = re.sub(r"~|\\[,;:! ]", " ", text)
+    text = re.sub(r"(?<=[=<>]) ?\+(?=[0-9.])", " ", text)
+    text = re.sub(r"(?<![\w/.-])F ?\(([0-9]+) ?/ ?([0-9]+)\)", r"F(\1, \2)", text)
+    text = re.sub(r"\|([trz])(\([0-9., ]+\))?\|(?= ?[(=<>])", r"\1\2", text)
+    called = "[- ](?:values?|tests?|stat(?:istic)?|ratio|score)"
+    text = re.sub(rf"(?<![\w/.-])([tFr]){called}(?= ?\([0-9])|([zZ]){called}(?= ?=)", r"\1\2", text)
+    text = _OF_SCIPY.sub(_of_scipy, text)
     text = re.sub(r"(?<=[=<>(])( ?)[–—‐‑](?=[0-9.])", r"\1-", text)
     text = _without_powers(
         re.sub(r"\\chi", "χ", re.sub(r"\\rho", "ρ", text)).replace("\N{MINUS SIGN}", "-")
@@ -195,10 +218,11 @@ def _lowered(found: re.Match[str]) -> str:
 
 
 def _in_one_line(found: re.Match[str]) -> str:
-    """What goes on in the next line, and the end of that line behind it."""
-    if found[0].count("\n") != 1:
+    """What goes on in the next lines, and the ends of these lines behind it."""
+    if "\n\n" in found[0]:
         return found[0]
-    return re.sub(r"\s*\n\s*", " ", found[0]) + "\n"
+    in_one = re.sub(r"\s*\n\s*", " ", found[0]).replace(" (", "(", 1)
+    return in_one + "\n" * found[0].count("\n")
 
 
 def _of_r(found: re.Match[str]) -> str:

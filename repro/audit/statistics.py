@@ -158,7 +158,7 @@ def _p_of_words(before: str, after: str) -> PrintedNumber | None:
     said = found.groupdict()
     if "," in (said["p"] or ""):
         raise ClaimError(f"p {said['p']!r} has a number that is not plain")
-    return printed_p(said["p"].replace("≈", "=") if said["p"] else "n.s.")
+    return printed_p(re.sub("[≈:]", "=", said["p"]) if said["p"] else "n.s.")
 
 
 def _label(words: str, at: int) -> str:

@@ -20,7 +20,8 @@ EXAMPLES = {
 }
 EXAMPLE = "t(28) = 2.20, p = .036"
 _NAMED_VALUE = re.compile(
-    r"(?<![\w/.-])(?P<name>[^\W\d_][\w'’²-]{0,20}(?: (?:change|value|stat(?:istic)?|score|ratio))?)"
+    r"(?P<name>(?<![^\s=<>≈≤≥,;|&()\[\]])[^\s\d=<>≈≤≥,;|&()\[\]:][^\s=<>≈≤≥,;&()\[\]:]{0,20}"
+    r"(?: (?:change|value|stat(?:istic)?|score|ratio))?)"
     rf"(?P<df> ?\([^()]*\))? ?[=<>≈] ?(?:{NUMBER}|[0-9]+(?:,[0-9]{{3}})+"
     r"|(?P<comma>-?[0-9]*,[0-9]+))"
 )
@@ -31,7 +32,7 @@ _NEXT_TO_ONE = re.compile(
 """Numbers that stand between a statistic and its p."""
 _OF_VALUES = re.compile(r"[UWVDTS]|τ\w?|tau(?:-?[abc])?|Mann-Whitney|[Ww]ilcoxon")
 _SENTENCE = re.compile(r"[.;] (?=[A-Z†‡(])|\. (?=p\b)")
-_MOST_BETWEEN = 60
+_MOST_BETWEEN, _LONGEST = 60, 400
 
 
 def refuse_without_df(text: str, file: str) -> None:
@@ -87,20 +88,23 @@ def _short(name: str) -> str:
 
 def _unread(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """What stands before each p that belongs to no statistic read, with its line."""
-    for at, line in enumerate(plain(text).split("\n"), 1):
-        since = 0
-        for p in P.finditer(line):
+    above = ""
+    for at, below in enumerate(plain(text).split("\n"), 1):
+        since = max((p.end() for p in P.finditer(above)), default=0)
+        line = f"{above} {below}" if above else below
+        for p in P.finditer(line, len(above)):
             begin, since = since, p.end()
             if (found := _before(line, begin, p.start())) is not None:
                 yield at, found
+        above = below if re.search(r"[,;(=<>]\s*$", below) else ""
 
 
 def _before(line: str, begin: int, end: int) -> re.Match[str] | None:
     """The last named number of the words before a p, if no statistic that is read has this p."""
-    sentences = [each.end() for each in _SENTENCE.finditer(line, begin)]
-    begin = max([begin, *(each for each in sentences if each <= end + 1)])
-    read = [each for each in STATISTIC.finditer(line) if _is_read(each)]
-    read = [each for each in read if begin <= each.start() < end]
+    begin = max(begin, end - _LONGEST)
+    begin = max([begin, *(each.end() for each in _SENTENCE.finditer(line, begin, end + 2))])
+    found = STATISTIC.finditer(line, begin, end + _MOST_BETWEEN)
+    read = [each for each in found if each.start() < end and _is_read(each)]
     if read:
         after = ENDS.search(line, read[-1].end(), end)
         if after is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from itertools import permutations
 
 import numpy as np
@@ -54,6 +55,18 @@ CHI = stats.chi2.sf(3.78, 1)
         ("minF'(1, 58) = 4.61", F, "F(1, 58) = 4.61"),
         ("t(28) = –2.2", T, "t(28) = -2.2"),
         ("S-Bχ²(1) = 3.78", CHI, "χ²(1) = 3.78"),
+        ("LRT = 3.78, df = 1", CHI, "LRT(1) = 3.78"),
+        ("χ²\n(1) = 3.78", CHI, "χ²(1) = 3.78"),
+        ("*χ*^2^(1) = 3.78", CHI, "χ²(1) = 3.78"),
+        ("*F*~1,58~ = 4.61", F, "F(1, 58) = 4.61"),
+        ("F(1,\n58)\n= 4.61", F, "F(1, 58) = 4.61"),
+        (r"$F(1,\,58)~=~4.61$", F, "F(1, 58) = 4.61"),
+        ("F(1/58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("F-value(1, 58) = 4.61", F, "F(1, 58) = 4.61"),
+        ("|t(28)| = 2.2", T, "t(28) = 2.2"),
+        ("t(28) = +2.2", T, "t(28) = 2.2"),
+        ("r48 = .30", correlation(0.3, 48), "r(48) = .30"),
+        ("z-score = 2.193", 2 * stats.norm.sf(2.193), "z = 2.193"),
         ("Wald(1) = 3.78", CHI, "Wald(1) = 3.78"),
         ("r_{partial}(48) = .30", correlation(0.3, 48), "r(48) = .30"),
         ("Spearman's and then Pearson's r(48) = .30", correlation(0.3, 48), "r(48) = .30"),
@@ -184,6 +197,8 @@ def test_a_plus_behind_a_number_is_no_mark_without_its_legend(tmp_path):
         ", pbonf = {}",
         ", $p_{{adj}} = {}$",
         ", both ps = {}",
+        ", p-val = {}",
+        ", p: {}",
     ],
 )
 def test_a_way_to_write_p(tmp_path, p):
@@ -207,3 +222,24 @@ def test_a_p_with_a_power_of_ten(tmp_path, power):
     for bound, answer in (("10⁻⁵", "holds"), ("10^{-8}", "does not"), ("10-5", "holds")):
         (row,) = rows_of(tmp_path, f"t(45) = 6.31, p < {bound}")
         assert row.answer == answer
+
+
+def test_what_scipy_prints(tmp_path):
+    result = stats.ttest_ind([1, 2, 3, 4], [3, 4, 5, 7])
+    (row,) = rows_of(tmp_path, f"{result}\n")
+    assert (row.answer, row.details["df"]) == ("holds", (6,))
+    (row,) = rows_of(tmp_path, "TtestResult(statistic=2.31, pvalue=0.255, df=45.0)\n")
+    assert row.answer == "does not"
+
+
+def test_what_is_not_read_over_two_lines(tmp_path):
+    _, said = audited(tmp_path, "t(28) = 2.20, p = .036; F change = 2.28,\np = .036 * p < .05\n")
+    assert "line 2, F change = 2.28" in said
+
+
+def test_a_long_line_takes_no_longer_a_word(tmp_path):
+    """Each p looks back at its own words alone."""
+    text = "a = 3, b = 4, p = .036 and so on; " * 6000 + "t(28) = 2.20, p = .036"
+    begin = time.perf_counter()
+    assert len(rows_of(tmp_path, text)) == 1
+    assert time.perf_counter() - begin < 20
