@@ -44,6 +44,25 @@ ENDS = re.compile(
 """Where what is said of a statistic ends; `, r = .31` is the size of its effect."""
 
 
+_BETWEEN = re.compile(r"(?<!\w)(?!(?:r|d|g|n|N|CI|S[DE]|OR)\b)[^\W\d_]\w* ?(?:\([^()]*\) ?)?[=<>]")
+"""Another number than the size of an effect: what follows is said of that."""
+
+
+def is_statement(found: re.Match[str]) -> bool:
+    """Whether a statistic has degrees of freedom, or is a z with a p that is said of it.
+
+    z may be any number, or a place: `x = 12, y = -3, z = 45`.
+    """
+    if found["df"] is not None:
+        return True
+    before, after = found.string[: found.start()][-40:], found.string[found.end() :][:120]
+    if kind_of(found["name"]) != "z" or re.search(r"\by ?= ?[-0-9.]+[,;]? ?(?:and )?$", before):
+        return False
+    behind = P.search(after)
+    above = re.search(r"[pP] ?[=<>≤≥] ?[0-9.]+ ?[,;:]? ?\(?$", before)
+    return bool(above) or (behind is not None and not _BETWEEN.search(after, 0, behind.start()))
+
+
 def kind_of(symbol: str) -> str:
     """t, F, r, z, χ², H, Q, q or ρ; the symbol itself where it is none of these."""
     if symbol in ("z", "Z"):

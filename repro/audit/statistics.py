@@ -15,7 +15,7 @@ from typing import Literal
 from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
-from repro.audit.notations import ENDS, NUMBER, OPENED, STATISTIC, P, kind_of, plain
+from repro.audit.notations import ENDS, NUMBER, OPENED, STATISTIC, P, is_statement, kind_of, plain
 from repro.audit.p_range import Span, ends_of, tail_of
 from repro.audit.pasted import gathered
 from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
@@ -77,16 +77,15 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
     found: list[Statement] = []
     problems: list[Problem] = []
     for line, words in enumerate(plain(text).split("\n"), 1):
-        read = {each.start(): each for each in STATISTIC.finditer(words)}
+        read = {e.start(): e for e in STATISTIC.finditer(words) if is_statement(e)}
         opened = sorted(each.start() for each in OPENED.finditer(words))
         starts = sorted({*read, *opened})
         for at in starts:
             try:
-                end = next((other for other in opened if other > at), len(words))
+                end = next((each for each in opened if each > at), len(words))
                 since = max(map(words[:at].rfind, (";", ". ")))
                 until = (0 if at == starts[0] else since + 1 or at, end)
-                each = statement_at(words, at, read.get(at), line, before + len(found), until)
-                found += [one for one in each if one.df or one.p]  # z alone is any number
+                found += statement_at(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
                 expected = EXAMPLES.get(kind_of(re.split(r"[ (]", words[at:])[0]), EXAMPLE)

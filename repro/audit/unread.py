@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from repro.audit.findings import NAMED
-from repro.audit.notations import ENDS, NUMBER, STATISTIC, P, kind_of, plain
+from repro.audit.notations import ENDS, NUMBER, STATISTIC, P, is_statement, kind_of, plain
 from repro.errors import Place
 from repro.files import fatal
 
@@ -104,7 +104,7 @@ def _before(line: str, begin: int, end: int) -> re.Match[str] | None:
     begin = max(begin, end - _LONGEST)
     begin = max([begin, *(each.end() for each in _SENTENCE.finditer(line, begin, end + 2))])
     found = STATISTIC.finditer(line, begin, end + _MOST_BETWEEN)
-    read = [each for each in found if each.start() < end and _is_read(each)]
+    read = [each for each in found if each.start() < end and is_statement(each)]
     if read:
         after = ENDS.search(line, read[-1].end(), end)
         if after is None:
@@ -117,7 +117,3 @@ def _before(line: str, begin: int, end: int) -> re.Match[str] | None:
     ]
     sure = [each for each in named if not _NEXT_TO_ONE.fullmatch(each["name"])]
     return next(reversed(sure or named), None)
-
-
-def _is_read(found: re.Match[str]) -> bool:
-    return found["df"] is not None or kind_of(found["name"]) == "z"

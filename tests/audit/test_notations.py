@@ -116,9 +116,12 @@ def test_what_is_not_read_has_its_reason(tmp_path):
 
 
 def test_z_without_a_p_is_any_number(tmp_path):
-    rows, said = audited(tmp_path, "At z = 2.1 mm we find t(28) = 2.20, p = .036.\n")
-    assert len(rows) == 1
-    assert "Not read" not in said
+    text = "At z = 2.1 mm we find t(28) = 2.20, p = .036. x = 1, y = -3, z = 45 (p = .003).\n"
+    rows, said = audited(
+        tmp_path, text + "There z = 4, T(1, 45) = 5.2, p = .003; z = 4, p = .0001."
+    )
+    assert [row.answer for row in rows.values()] == ["holds", "holds"]
+    assert "line 2, T(1, 45) = 5.2" in said
 
 
 def test_names_are_without_tags(tmp_path):
