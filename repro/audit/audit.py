@@ -57,6 +57,7 @@ from repro.audit.statistics import (
     audit_statistics,
     has_statistics,
     in_text,
+    with_levels,
 )
 from repro.audit.unread import refuse_without_df
 from repro.consent import Consent
@@ -226,6 +227,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if summary is not None:
         return audit_statistics(summary, source, text, rounding)
     if has_statistics(text):
+        text = with_levels(text)
         found = _in_cells(text, source)
         return audit_statistics(found, source, text, rounding)
     try:

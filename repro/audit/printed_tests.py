@@ -14,7 +14,7 @@ from typing import TypeAlias
 from repro.audit.comparison import printed_p
 from repro.audit.notations import STATISTIC, plain
 from repro.audit.pasted import Cell, Pasted
-from repro.audit.printed_cells import is_result, legend_told
+from repro.audit.printed_cells import bare, is_result, legend_told
 from repro.audit.printed_words import TWO_SIDED
 from repro.audit.statistics import (
     Statement,
@@ -118,6 +118,10 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     problems: list[Problem] = []
     legend = legend_told(" ".join(table.notes).lower())
     body = [[_as_legend(cell, legend) for cell in row] for row in body]
+    two_sided = "p" in at and _is_two_sided(header[at["p"]])
+    if "p" not in at and legend:
+        at["p"] = len(header)
+        body = [[*row, _level_of(row[at[kinds[0]]], legend)] for row in body]
     named = _named(body, at[kinds[0]])
     of_errors = _error_df(named, at.get("df")) if kinds == ["F"] else [""] * len(body)
     for row, error in zip(named, of_errors, strict=True):
@@ -126,7 +130,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
             _of_row(row, "F", {"F": at["F"], "p": ps[0]}, told, found, problems, table.file)
         if not row[at[kinds[0]]].empty:
             _of_row(row, kinds[0], at, (fixed, error), found, problems, table.file)
-    if "p" in at and _is_two_sided(header[at["p"]]):
+    if two_sided:
         found = [replace(each, tails=2) for each in found]
     return checked(found, problems, table.file) or None
 
@@ -147,6 +151,12 @@ def turned(table: Pasted) -> Pasted | None:
 def _as_legend(cell: Cell, legend: Mapping[str, PrintedNumber]) -> Cell:
     """A cell of stars alone as what the legend says that they mean."""
     return replace(cell, text=legend[cell.text].text) if cell.text in legend else cell
+
+
+def _level_of(cell: Cell, legend: Mapping[str, PrintedNumber]) -> Cell:
+    """What the stars behind a statistic claim, as the cell of its p; empty without stars."""
+    stars = bare(cell.text)[2]
+    return replace(cell, text=legend[stars].text if stars in legend else "")
 
 
 def _refuse_several(table: Pasted, kinds: Sequence[str]) -> None:

@@ -15,9 +15,20 @@ from typing import Literal
 from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
-from repro.audit.notations import ENDS, NUMBER, OPENED, STATISTIC, P, is_statement, kind_of, plain
+from repro.audit.notations import (
+    ENDS,
+    NAMES,
+    NUMBER,
+    OPENED,
+    STATISTIC,
+    P,
+    is_statement,
+    kind_of,
+    plain,
+)
 from repro.audit.p_range import Span, ends_of, tail_of
 from repro.audit.pasted import gathered
+from repro.audit.printed_cells import legend_told
 from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
 from repro.audit.unread import EXAMPLE, EXAMPLES, not_read
 from repro.errors import ClaimError, Place, Problem, SpecError
@@ -70,6 +81,25 @@ class Statement:
 def has_statistics(text: str) -> bool:
     """Whether a text prints a statistic with its degrees of freedom, as `t(28) = 2.20`."""
     return OPENED.search(plain(text)) is not None
+
+
+_STARRED = re.compile(
+    rf"(?P<said>(?:{NAMES}) ?\([^()\n]{{1,40}}\) ?[=<>] ?{NUMBER})"
+    r"(?P<stars>\*{1,4}|[†‡§]{1,2})(?![\w*])(?![,;]? ?\(?[*_$]*[pP]\b)"
+)
+
+
+def with_levels(text: str) -> str:
+    """`t(28) = 2.20 p < .05` for `t(28) = 2.20*`, where a legend says it and no p stands there."""
+    legend = legend_told(text.lower())
+
+    def said(found: re.Match[str]) -> str:
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        level = legend.get(found["stars"])
+        bold = re.search(rf"(?<![^\s(|]){re.escape(found['stars'])}(?!\*)[^*]*$", before)
+        return found[0] if level is None or bold else f"{found['said']} p {level.text}"
+
+    return _STARRED.sub(said, text) if legend else text
 
 
 def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:

@@ -246,3 +246,25 @@ def test_a_long_line_takes_no_longer_a_word(tmp_path):
     begin = time.perf_counter()
     assert len(rows_of(tmp_path, text)) == 1
     assert time.perf_counter() - begin < 20
+
+
+LEGEND = "\n\n* p < .05, *** p < .001\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A: t(28) = 2.20*; B: t(28) = 1.00*; C: t(28) = 2.20***. **D: t(28) = 1.00**",
+        "A: t(28) = 2.20*, p = .036; B: t(28) = 1.00*, p = .04; C: t(28) = 2.20***; t(28) = 1.00",
+        "E,Test\nA,t(28) = 2.20*\nB,t(28) = 1.00*\nC,t(28) = 2.20***\nD,t(28) = 1.00",
+        "E,t,df\nA,2.20*,28\nB,1.00*,28\nC,2.20***,28\nD,1.00,28",
+        "| E | t(28) |\n|---|---|\n| A | 2.20* |\n| B | 1.00* |\n| C | 2.20*** |\n| D | 1.00 |",
+        "E,t(28)\nA,2.20*\nB,1.00*\nC,2.20***\nD,1.00",
+    ],
+)
+def test_stars_behind_a_statistic_are_its_p(tmp_path, text):
+    """.036 is below .05, and neither .326 nor is .036 below .001."""
+    a, b, c, d = rows_of(tmp_path, text + LEGEND)
+    assert [row.answer for row in (a, b, c)] == ["holds", "does not", "does not"]
+    assert all(row.p_printed for row in (a, b, c))
+    assert d.p_printed is None
