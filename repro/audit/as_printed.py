@@ -12,7 +12,6 @@ from repro.audit.printed_cells import (
     Groups,
     bare,
     compared_with,
-    has_spread,
     is_number,
     is_result,
     legend_told,
@@ -20,7 +19,8 @@ from repro.audit.printed_cells import (
     ways,
     without_letters,
 )
-from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of, widened
+from repro.audit.printed_heads import ROLES, header, role_of, roles_of
+from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of
 from repro.audit.printed_words import (
     CLASSES,
     UNNAMED,
@@ -42,28 +42,6 @@ from repro.errors import SpecError
 from repro.evidence.published import PrintedNumber
 from repro.files import fatal
 from repro.schema.rows import MOST
-
-_ROLES: Mapping[str, re.Pattern[str]] = {
-    "unread": re.compile(r"(?:ci[ _]?)?(?:lower|upper)(?:[ _](?:ci|bound))?|variance|iqr|range"),
-    "n": re.compile(
-        r"#? ?(?:n|counts?|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"
-    ),
-    "p": re.compile(
-        r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\)| (?:vs\.?|versus|against|of) .*)?"
-    ),
-    "sd": re.compile(
-        r".*\b(?:s\.?d\.?|std\.?|std?\.? ?dev(?:iation)?\.?|stdev|standard deviation)\)?"
-    ),
-    "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err(?:or)?\.?|standard error)\)?"),
-    "ci95": re.compile(
-        r".*(?:[5-9][0-9] ?% ?ci|ci ?[5-9][0-9]|[5-9][0-9] ?% confidence interval|±ci)\)?"
-    ),
-}
-
-
-_SIGNED = re.compile(r"[0-9)%] ?(?:±|\+/-) ?[0-9.]")
-"""A number with its spread, whatever else stands in the cell, which is a mistake to be told."""
-_WITH_SPREAD = re.compile(r"±|\+/-|\( ?[0-9.]+(?![0-9.]* ?[*†])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +87,10 @@ def read_as_printed(
     if methods != "rows" and (joined := _joined(table)) is not None:
         table, methods = joined, "columns"
     table, sectioned = _by_data_set(table)
-    names, body = _header(table)
+    names, body = header(table)
     others = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
     body = [row for row in body if not _is_of_other_things(row)]
-    roles = _roles(table, names, body)
+    roles = roles_of(table, names, body)
     roles = _without_gains(roles, names, across=False)
     if "value" not in roles[1:]:
         mistake = "only differences or statistics are printed, and not the results of methods"
@@ -205,7 +183,7 @@ def _role_of_row(row: Sequence[Cell], above: Sequence[Sequence[Cell]]) -> str:
     """What a row is that a column may be too; SD may be a method, but below means or a metric."""
     name = bare(row[0].text)[0].lower().strip(" :")
     roles = ("sd", "se", "ci95", "n", "p")
-    role = next((role for role in roles if _ROLES[role].fullmatch(name)), "")
+    role = next((role for role in roles if ROLES[role].fullmatch(name)), "")
     if role in ("n", "p", ""):
         return role
     before = bare(above[-1][0].text)[0].lower() if above else ""
@@ -318,7 +296,7 @@ def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int
     sorts = [len({*each}) for each in zip(*pairs, strict=True)]
     crossed = len({*pairs}) == len(pairs) > max(sorts, default=0)
     measured = all(
-        metrics_in(name) or _OF_MEANS.search(name.lower()) or _role(name, ()) != "unread"
+        metrics_in(name) or _OF_MEANS.search(name.lower()) or role_of(name, ()) != "unread"
         for name in names[2:]
     )
     if sides[1 - at] is None:
@@ -337,7 +315,7 @@ def _filled(body: Sequence[Sequence[Cell]], at: int) -> list[Sequence[Cell]]:
 
 def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     """Whether two rows at a time are of one thing, named once, with one p for both."""
-    at = next((at for at, cell in enumerate(head) if _ROLES["p"].fullmatch(cell.text.lower())), 0)
+    at = next((at for at, cell in enumerate(head) if ROLES["p"].fullmatch(cell.text.lower())), 0)
     firsts, seconds = body[::2], body[1::2]
     return (
         at > 1
@@ -349,36 +327,6 @@ def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
             for row, first in zip(seconds, firsts, strict=True)
         )
     )
-
-
-_SPREAD_OF = re.compile(
-    r"(std|sd|stdev|std\.? ?dev\.?|std\.? ?err(?:or)?|se|sem|stderr|standard error"
-    r"|standard deviation)[ _.]+(?:of )?(?:the )?(.+)"
-)
-"""`std_reward`, behind `mean_reward` or `reward`."""
-
-
-def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
-    """What each column is; SpecError where none is of results, or a statistic has no test."""
-    place = place_of(table.file, table.rows[0][0])
-    if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
-        mistake = "no column says which test its statistic is of"
-        expected = "a column t, F, r, z, chi2, H or Q, and df where the test has any"
-        raise fatal(place, mistake, expected, "name the column of statistics after its test")
-    roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
-    for at in range(2, len(names)):
-        found = _SPREAD_OF.fullmatch(names[at].lower())
-        if (
-            found
-            and names[at - 1].lower().endswith(found[2])
-            and roles[at - 1 : at + 1] == 2 * ["value"]
-        ):
-            roles[at] = "se" if re.search("se|err", found[1]) else "sd"
-    if "value" not in roles[1:]:
-        mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
-        advice = "paste the table with its header, one method a row"
-        raise fatal(place, mistake, "93.4±0.2", advice)
-    return roles
 
 
 def _is_of_other_things(row: Sequence[Cell]) -> bool:
@@ -424,70 +372,6 @@ def _sure(found: Layout, table: Pasted) -> Side:
         advice = "decide it: --methods rows or --methods columns"
         raise fatal(place_of(table.file, table.rows[0][0]), mistake, expected, advice)
     return found.side
-
-
-_WHOLE = re.compile(r"[0-9]{1,7} ?%?")
-
-
-def _is_head(rows: Sequence[Sequence[Cell]], at: int) -> bool:
-    """Whether a row of whole numbers goes on with heads, as 10 and 100 below CIFAR and CIFAR.
-
-    Where names above it come twice, or it is the first, and spreads are printed below.
-    """
-    row = rows[at]
-    texts = [cell.text for cell in row[1:] if not cell.empty]
-    below = any(has_spread(bare(each[-1].text)[0]) for each in rows[at + 1 :])
-    if not below or "." in "".join(texts) or not _WHOLE.fullmatch(row[-1].text):
-        return False
-    above = [" ".join(cell.text for cell in each) for each in zip(*rows[:at], strict=True)]
-    named = [name for name in above[1:] if name.strip()]
-    corner = row[0]
-    return len({*named}) < len(named) if at else corner.empty or of_data(corner.text) is not None
-
-
-def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
-    """The names of the columns, each once, from all rows above the first with a result in it."""
-    rows = table.rows
-    first = next(
-        (at for at, row in enumerate(rows) if any(is_result(cell.text) for cell in row[1:])), 0
-    )
-    while _is_head(rows, first):
-        first += 1
-    while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
-        first -= 1  # what heads the first section stays out of the header
-    head, body = rows[:first], list(rows[first:])
-    if not head:
-        return [
-            "method",
-            *(f"value {at}" if at > 1 else "value" for at in range(1, len(rows[0]))),
-        ], body
-    names: list[str] = []
-    for column in zip(*widened(head), strict=True):
-        parts = dict.fromkeys(bare(cell.text)[0] for cell in column)
-        name = " ".join(filter(None, parts))
-        if name in names and (_ROLES["p"].fullmatch(name.lower()) or is_of_no_method(name)):
-            name = f"{name} ({len(names)})"
-        if name and name in names:
-            at = column[-1]
-            mistake = f"two columns are called {name[:50]!r}"
-            raise fatal(
-                place_of(table.file, at), mistake, "each name once", "rename one of the two"
-            )
-        names.append(name or f"column {len(names) + 1}" if names else name)
-    return names, body
-
-
-def _role(name: str, cells: Sequence[Cell]) -> str:
-    lower = re.sub(r"[*`$]| ?\(%\)", "", name.lower()).replace("_", " ").strip()
-    results = [cell for cell in cells if not cell.empty]
-    numbers = [cell for cell in results if is_number(bare(cell.text)[0])]
-    for role, pattern in _ROLES.items():
-        spread = any(_WITH_SPREAD.search(bare(cell.text)[0]) for cell in numbers)
-        if pattern.fullmatch(lower) and not spread:
-            return role
-    with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
-    with_spread = with_spread or any(_SIGNED.search(bare(cell.text)[0]) for cell in results)
-    return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"
 
 
 def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Groups:

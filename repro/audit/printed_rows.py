@@ -80,20 +80,6 @@ def is_group(row: Sequence[Cell]) -> bool:
     return texts <= {row[0].text}
 
 
-def widened(head: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
-    """The header, its names above reaching right over names below that come more than once."""
-    names = [cell.text.lower() for cell in head[-1]]
-    found = []
-    for row in head[:-1]:
-        cells = list(row)
-        for at in range(2, len(cells)):
-            again = names.count(names[at]) > 1 and not re.match(r"p\b|sig|$", names[at])
-            if cells[at].empty and again:
-                cells[at] = cells[at - 1]
-        found.append(tuple(cells))
-    return [*found, head[-1]]
-
-
 _THOUSANDS = re.compile(
     r"(?<![0-9,])[0-9]{1,3}(?:(?:,[0-9]{3}){2,}(?![0-9])"
     r"|,[0-9]{3} ?(?:±|\+/-) ?[0-9]{3,}(?![0-9.,]))"

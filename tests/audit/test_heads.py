@@ -1,0 +1,69 @@
+"""What heads a printed table: rows above its rule, whatever stands in them, and groups of rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.audit.printed import audited, welch
+
+ROWS = ("ERM", "71.7 ± 0.1", "72.9 ± 0.2"), ("IRM", "72.5 ± 0.1", "73.3 ± 0.5")
+SAID = "\nMean and standard deviation, n = 5\n"
+
+
+def latex(head, *, rule=r"\midrule", top=r"\toprule"):
+    body = "".join(f"{' & '.join(row)} \\\\\n" for row in ROWS).replace("±", r"$\pm$")
+    return (
+        f"\\begin{{tabular}}{{lcc}}\n{top}\n{' & '.join(head)} \\\\ {rule}\n{body}"
+        f"\\bottomrule\n\\end{{tabular}}{SAID}"
+    )
+
+
+def markdown(head):
+    rows = "".join(f"| {' | '.join(row)} |\n" for row in (head, "---", *ROWS) if row != "---")
+    first, rest = rows.split("\n", 1)
+    return f"{first}\n|---|---|---|\n{rest}{SAID}"
+
+
+def html(head, open_="<tr>", close="</tr>"):
+    body = "".join(f"<tr><th>{a}</th><td>{b}</td><td>{c}</td></tr>" for a, b, c in ROWS)
+    named = "".join(f"<th>{name}</th>" for name in head)
+    return f"<table>{open_}{named}{close}{body}</table>{SAID}"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (latex(("\\textbf{Algorithm}", "\\textbf{+90\\%}", "\\textbf{-90\\%}")), ("+90%", "-90%")),
+        (latex(("Method", "0.5", "0.9"), rule="\\hline", top="\\hline"), ("0.5", "0.9")),
+        (latex(("Method", "15", "30"), top=""), ("15", "30")),
+        (markdown(("Method", "+90%", "0.5")), ("+90%", "0.5")),
+        (html(("Method", "+90%", "0.5")), ("+90%", "0.5")),
+        (html(("Method", "+90%", "0.5"), "<thead><tr>", "</tr></thead>"), ("+90%", "0.5")),
+    ],
+)
+def test_what_stands_above_the_first_rule_is_the_header(tmp_path, text, names):
+    rows, said = audited(tmp_path, text, better="higher")
+    first, second = (f"IRM vs ERM, {name}" for name in names)
+    assert {name: row.p_welch for name, row in rows.items()} == {
+        first: pytest.approx(welch((72.5, 0.1, 5), (71.7, 0.1, 5))),
+        second: pytest.approx(welch((73.3, 0.5, 5), (72.9, 0.2, 5))),
+    }
+    assert "guessed" not in said
+
+
+def test_results_above_a_rule_are_not_a_header(tmp_path):
+    """Rows without a header, and rows cut out of the middle of a table."""
+    headless = latex(("SGD", "70.1 ± 0.2", "71.1 ± 0.2"))
+    rows, _ = audited(tmp_path, headless, better="higher")
+    assert rows["IRM vs SGD"].p_welch == pytest.approx(welch((72.5, 0.1, 5), (70.1, 0.2, 5)))
+    cut = "SGD & 70.1 & 71.1 \\\\\nAdam & 72.1 & 73.1 \\\\ \\midrule\nOurs & 74.2 & 75.1 \\\\\n"
+    rows, _ = audited(tmp_path, cut, better="higher", methods="rows")
+    assert "SGD" in rows["none of 4 pairs"].reason
+
+
+def test_a_line_across_the_table_is_no_part_of_a_name(tmp_path):
+    r"""`\multicolumn` with braces within, a group right below the header, and `<br/>`."""
+    group = "\\multicolumn{3}{@{}l}{\\emph{Supervised}} \\\\\n"
+    text = latex(("Method", "CIFAR-10", "CIFAR-100")).replace("ERM", f"{group}ERM<br/>(2020)")
+    rows, _ = audited(tmp_path, text)
+    assert set(rows) == {"IRM vs ERM (2020), CIFAR-10", "IRM vs ERM (2020), CIFAR-100"}
