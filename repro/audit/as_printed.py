@@ -30,6 +30,7 @@ from repro.audit.printed_words import (
     NamedTest,
     Reading,
     Side,
+    is_signed,
     layout,
     metrics_in,
     of_data,
@@ -288,7 +289,8 @@ def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int
     """
     names = [bare(cell.text)[0] for cell in head]
     sides = [of_data(name) for name in names[:2]]
-    grouped = sides == [None, False]
+    signed = any(is_signed(bare(row[1].text)[0]) for row in body if len(row) > 1)
+    grouped = sides in ([None, False], [None, None]) and (sides[1] is False or signed)
     if len(head) < 3 or (sides.count(True) != 1 and not grouped):
         return None
     at = 0 if grouped else sides.index(True)

@@ -87,6 +87,10 @@ _THOUSANDS = re.compile(
 """A comma that cannot be a decimal one: it stands twice, or next to a whole spread of hundreds."""
 
 
+_IN_NAME = re.compile(r"(?:[-+(*\N{EN DASH}\N{MINUS SIGN}] ?){0,3}[^\W\d]")
+"""How a text begins that is part of a name, as `+ NFT` is."""
+
+
 def place_of(file: str, cell: Cell) -> Place:
     return Place(file, cell.line, cell.column)
 
@@ -216,7 +220,7 @@ class RowReader:
             *(
                 row[at].text
                 for at in range(1, first)
-                if self.roles[at] == "key" or row[at].text[:1].isalpha()
+                if self.roles[at] == "key" or _IN_NAME.match(row[at].text)
             ),
         ]
         return " ".join(bare(text)[0] for text in texts)

@@ -145,15 +145,22 @@ _TESTS: Mapping[TestName, re.Pattern[str]] = {
 }
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
-    r"|lpips|brier|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
+    r"|\bfpr|lpips|brier|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
     r"|lower is better"
 )
 _HIGHER = re.compile(
     r"\N{UPWARDS ARROW}|accura|\bacc\b|\bf1\b|bleu|rouge|\bauc\b|auroc|\bmap\b|score|reward|return"
-    r"|precision|recall|\br2\b|\bap\b|miou|\bchrf\b|success|throughput|top-?[15]"
+    r"|precision|recall|\br2\b|\bap\b|miou|\bchrf\b|success|throughput|top-?[0-9]"
+    r"|\b(?:pass|hits?|hr|r|p|pck|prec|maj) ?@ ?[0-9k]|\bap[0-9]{2}\b"
     r"|\biou\b|\bmcc\b|kappa|\bdice\b|\bndcg\b|\bmrr\b|psnr|\bssim\b|higher is better"
 )
 _LIKELIHOOD = re.compile(r"\bll\b|likelihood")
+_AT = re.compile(
+    r"\b[a-z]+ ?@ ?[0-9k]+(?:\.[0-9]+)?%?"
+    r"|\b(?:top|bleu|rouge|hits?|ndcg|recall|precision|distinct|m?ap)[-_ ]?(?:[0-9]+|l|lsum)\b"
+    r"|\bap[sml]\b"
+)
+"""A metric with its number: Pass@1, Top-5, BLEU-4."""
 
 _TASKS = re.compile(
     r"(?:data ?sets?|tasks?|env(?:ironment)?s?(?:[ _]id)?|metrics?|measures?|benchmarks?"
@@ -224,6 +231,11 @@ ACCURACY_KNOWN = re.compile(
     r"(?:imagenet|[\w ]*mnist|cifar|svhn|cora|citeseer|pubmed|nell)(?![a-z])"
 )
 """Data sets whose numbers above one half are accuracies as good as always."""
+
+
+def is_signed(name: str) -> bool:
+    """Whether a name is signed as only those of methods are: ours, a citation, `+ NFT`."""
+    return _SIGNED.search(name) is not None
 
 
 def of_data(head: str) -> bool | None:
@@ -306,6 +318,8 @@ def _as_headed(said: Side, corner: str, rows: Sequence[str], columns: Sequence[s
         if by_name.side is not None:
             return by_name if by_name.side == "rows" else Layout(said)
     one_a_metric = len({*filter(None, map(metrics_in, columns))}) == len(columns)
+    if one_a_metric and any(map(is_signed, rows)):
+        return _by_names(rows, columns, is_signed, "names a method")
     if CLASSES.fullmatch(corner.lower()) and (one_a_metric or len(columns) == 1):
         return Layout(None)  # the parts are of one method, or classes of methods
     sure = re.match(
@@ -461,5 +475,7 @@ def way(text: str) -> Better | None:
 
 def metrics_in(name: str) -> frozenset[str]:
     """The metrics that the name of a column tells of."""
-    found = (each.findall(name.lower()) for each in (_LOWER, _HIGHER, _LIKELIHOOD))
-    return frozenset(word for words in found for word in words)
+    counted = _AT.findall(name.lower())
+    rest = _AT.sub(" ", name.lower())
+    found = (each.findall(rest) for each in (_LOWER, _HIGHER, _LIKELIHOOD))
+    return frozenset(counted).union(*found)

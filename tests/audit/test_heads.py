@@ -67,3 +67,45 @@ def test_a_line_across_the_table_is_no_part_of_a_name(tmp_path):
     text = latex(("Method", "CIFAR-10", "CIFAR-100")).replace("ERM", f"{group}ERM<br/>(2020)")
     rows, _ = audited(tmp_path, text)
     assert set(rows) == {"IRM vs ERM (2020), CIFAR-10", "IRM vs ERM (2020), CIFAR-100"}
+
+
+NFT = """
+| {} | Stage | Pass@1 | Pass@2 |
+|---|---|---|---|
+| MATH | Supervised | 40.1 ± 0.6 | 50.2 ± 0.5 |
+| {}   | + NFT      | 45.3 ± 0.7 | 54.0 ± 0.6 |
+| AIME | Supervised | 10.1 ± 0.6 | 15.2 ± 0.5 |
+| {}   | + NFT      | 12.3 ± 0.7 | 17.0 ± 0.6 |
+
+mean ± std over 5 seeds
+"""
+
+
+@pytest.mark.parametrize(
+    "names", [("Benchmark / model", "MATH", "AIME"), ("Benchmark", "", ""), ("", "", "")]
+)
+def test_a_name_signed_as_a_method_is_compared_within_the_column_before(tmp_path, names):
+    rows, said = audited(tmp_path, NFT.format(*names))
+    of = welch((45.3, 0.7, 5), (40.1, 0.6, 5)), welch((17.0, 0.6, 5), (15.2, 0.5, 5))
+    assert set(rows) == {
+        f"+ NFT vs Supervised, {part}, Pass@{k}" for part in ("MATH", "AIME") for k in (1, 2)
+    }
+    assert rows["+ NFT vs Supervised, MATH, Pass@1"].p_welch == pytest.approx(of[0])
+    assert rows["+ NFT vs Supervised, AIME, Pass@2"].p_welch == pytest.approx(of[1])
+    assert "over 4 comparisons" in said
+
+
+@pytest.mark.parametrize(
+    "head", ["Hit@1, Hit@10", "R@5, R@10", "BLEU-1, BLEU-4", "Top-1, Top-5", "P@1, NDCG@10"]
+)
+@pytest.mark.parametrize("corner", ["Benchmark", "", "Model"])
+def test_columns_of_one_metric_with_numbers_are_no_methods(tmp_path, head, corner):
+    first, second = head.split(", ")
+    body = "".join(
+        f"| {name} | {a} ± 0.6 | {b} ± 0.5 |\n"
+        for name, a, b in (("Plain", 40.1, 50.2), ("+ NFT", 45.3, 54.0))
+    )
+    text = f"| {corner} | {first} | {second} |\n|---|---|---|\n{body}{SAID}"
+    assert set(audited(tmp_path, text)[0]) == {
+        f"+ NFT vs Plain, {name}" for name in (first, second)
+    }
