@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
 from typing import TypeAlias
 
 from repro.audit.as_printed import AsPrinted
@@ -338,19 +339,35 @@ def _answer_to_p(
         return "cannot say", f"{text} follows only if: the arms are correlated suitably"
     if fits == {True}:
         return "holds", f"{text} follows from the numbers by every reading of them"
-    ways = [
-        f"{reading.name}{f', n = {n}' if n else ''}"
-        for (reading, n), each in found.items()
-        if each.fits
-    ]
+    ways = list(_fitting_sizes(found))
     near = "from about" if p.relation == "<" else "near"
     between = () if ways else _between_sizes(pair, p, found, rounding)
-    ways += [f"{reading.name}, n {near} {n:,}" for reading, n in between]
+    ways += [(reading, f"n {near} {n:,}") for reading, n in between]
     if not ways:
         return "cannot say", f"no t-test of independent runs gives {text}; another test might"
-    listed = "; ".join(ways[:4]) + ("; ..." if len(ways) > 4 else "")
-    asked = "--plus-minus and --n" if len({of for of, _ in found}) > 1 else "--n"
-    return "cannot say", f"{text} follows if ± is: {listed}. Decide it by {asked}"
+    many, sized = len({of for of, _ in found}) > 1, any(n for _, n in found)
+    told = [", ".join(filter(None, (of.name if many else "", n))) for of, n in ways]
+    listed = "; ".join(told[:4]) + ("; ..." if len(told) > 4 else "")
+    asked = " and ".join(["--plus-minus"] * many + ["--n"] * sized)
+    return (
+        "cannot say",
+        f"{text} follows {'if ± is:' if many else 'for'} {listed}. Decide it by {asked}",
+    )
+
+
+def _fitting_sizes(found: Mapping[Scenario, _Found]) -> Iterator[tuple[Meaning, str]]:
+    """The readings that give the printed p, each with the sizes by which it does, from the least.
+
+    Sizes next to each other among those tried are one range.
+    """
+    for reading in dict.fromkeys(of for of, _ in found):
+        tried = [(n, each.fits) for (of, n), each in found.items() if of == reading]
+        for fits, group in groupby(tried, key=itemgetter(1)):
+            sizes = [f"{n:,}" for n, _ in group if n]
+            if fits and len(sizes) > 1:
+                yield reading, f"n from {sizes[0]} to {sizes[-1]}"
+            elif fits:
+                yield reading, f"n = {sizes[0]}" if sizes else ""
 
 
 MOST_RUNS = 10**7

@@ -132,7 +132,8 @@ _OF_MEANS = re.compile(r"\b(?:means?|average|avg)\b|^m$")
 def _joined(table: Pasted) -> Pasted | None:
     """The table with each row of deviations behind the row of means above it; None without any.
 
-    Rows of n become a part of the names of the columns, or a note, and rows of p a column.
+    Rows of n become a part of the names of the columns, or a note, and rows of p a column. A row of
+    n alone is of groups in columns where what heads these, or a column of differences, says so.
     """
     head, *body = table.rows
     rows: list[list[Cell]] = []
@@ -157,7 +158,8 @@ def _joined(table: Pasted) -> Pasted | None:
         else:
             rows.append(list(row))
             ps.append(Cell("", row[0].line, 1))
-    if not notes or len(counts) > 1:
+    of_groups = counts and (of_data(head[0].text) or any(is_of_no_method(c.text) for c in head[1:]))
+    if not (notes or of_groups) or len(counts) > 1:
         return None
     head, said = _with_counts(head, counts)
     cut = [tuple(each) for each in (head, *rows)]

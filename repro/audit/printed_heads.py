@@ -14,7 +14,8 @@ from repro.files import fatal
 ROLES: Mapping[str, re.Pattern[str]] = {
     "unread": re.compile(r"(?:ci[ _]?)?(?:lower|upper)(?:[ _](?:ci|bound))?|variance|iqr|range"),
     "n": re.compile(
-        r"#? ?(?:n|counts?|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"
+        r"#? ?(?:n|counts?|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds)"
+        r"|observations|obs\.?|sample size)"
     ),
     "p": re.compile(
         r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\)| (?:vs\.?|versus|against|of) .*)?"

@@ -164,7 +164,7 @@ _AT = re.compile(
 
 _TASKS = re.compile(
     r"(?:data ?sets?|tasks?|env(?:ironment)?s?(?:[ _]id)?|metrics?|measures?|benchmarks?"
-    r"|workloads?|circuits?|features?|characteristics?|outcomes?"
+    r"|workloads?|circuits?|features?|characteristics?|outcomes?|covariates?"
     r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
     r"(?:[ _-]?(?:name|id))?(?: ?\([^()]*\))?"
 )

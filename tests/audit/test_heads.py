@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy import stats
 
 from tests.audit.printed import audited, welch
 
@@ -109,3 +110,37 @@ def test_columns_of_one_metric_with_numbers_are_no_methods(tmp_path, head, corne
     assert set(audited(tmp_path, text)[0]) == {
         f"+ NFT vs Plain, {name}" for name in (first, second)
     }
+
+
+BALANCE = r"""
+\begin{tabular}{lcccc} \toprule
+{} & Control & Treatment & Difference & {} \\ \midrule
+Age & 34.21 & 34.52 & 0.31 & 0.753 \\
+ & (0.70) & (0.69) & (0.98) & \\
+Income & 2.31 & 2.45 & 0.14 & 0.210 \\
+ & (0.08) & (0.08) & (0.11) & \\
+{} & 500 & 510 & & \\ \bottomrule
+\end{tabular}
+Standard errors in parentheses.
+"""
+
+
+def test_groups_are_compared_within_each_covariate_by_standard_errors(tmp_path):
+    by_se = 2 * stats.norm.sf(0.31 / (0.7**2 + 0.69**2) ** 0.5)
+    for corner, count in (("Covariate", "N"), ("", "Observations")):
+        rows, said = audited(tmp_path, BALANCE.format(corner, "P-value", count))
+        age, income = rows.values()
+        assert age.id == "Control (n = 500) vs Treatment (n = 510), Age"
+        assert (age.p_printed, age.answer, income.answer) == ("0.753", "holds", "holds")
+        arms = (34.21, 0.70 * 500**0.5, 500), (34.52, 0.69 * 510**0.5, 510)
+        assert age.p_welch == pytest.approx(welch(*arms)) == pytest.approx(by_se, abs=1e-3)
+        assert "Left unread: Difference." in said
+
+
+def test_sizes_that_give_a_printed_p_are_a_range_and_what_is_known_is_not_asked(tmp_path):
+    text = BALANCE.format("Covariate", "P-value", "N")
+    without_n = text.replace(" & 500 & 510", " & & ")
+    age = audited(tmp_path, without_n)[0]["Control vs Treatment, Age"]
+    assert age.reason == "p = 0.753 follows for n from 5 to 1,000. Decide it by --n"
+    unsaid = audited(tmp_path, text.replace("Standard errors in parentheses.", ""))[0]
+    assert {row.reason.partition("Decide it by ")[2] for row in unsaid.values()} == {"--plus-minus"}
