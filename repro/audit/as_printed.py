@@ -30,6 +30,7 @@ from repro.audit.printed_words import (
     NamedTest,
     Reading,
     Side,
+    is_ours,
     is_signed,
     layout,
     metrics_in,
@@ -208,10 +209,11 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     left = [names[at] for at in reader.at("unread") if at > first]
     unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
+    rows, n, elsewhere = _of_ours(rows, n, reader, " ".join(notes).lower())
     side: Side = "columns" if reader.across else "rows"
     by_part = {row.section: better for row in rows if (better := way(row.section))}
     found = ways(_groups(rows, columns, side), [*notes, names[0]])
-    doubts = (guessed, reader.bracketed, differ, marks_told(said), _no_p(reader, rows))
+    doubts = (guessed, reader.bracketed, differ, elsewhere, marks_told(said), _no_p(reader, rows))
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
@@ -249,6 +251,43 @@ def _one_n(
         None,
         f"n is {told} by the text and {min(filter(None, named))} by a name: neither is taken.",
     )
+
+
+_ELSEWHERE = re.compile(
+    r"(?:(?P<mark>[†‡§])[^.;†‡§]{0,40}|\b(?:baselines?|others|(?:other|competing|prior|previous|"
+    r"existing) (?:methods?|works?|results|numbers|models|approaches))\b[^.;]{0,60})"
+    r"\b(?:(?:reported|published|given) (?:in|by)|(?:taken|copied|quoted|cited|borrowed) from"
+    r"|(?:results|numbers|values) (?:are )?from"
+    r"|from (?:the )?(?:original|their|respective|corresponding|previous))\b"
+)
+"""Words on methods whose numbers stand in other papers, or the mark of these."""
+
+
+def _of_ours(
+    rows: list[Method], n: int | None, reader: RowReader, said: str
+) -> tuple[list[Method], int | None, str]:
+    """The n of the notes with our methods alone, where others are as reported elsewhere."""
+    found = _ELSEWHERE.search(said)
+    if n is None or found is None:
+        return rows, n, ""
+    names = {key if reader.across else row.name for row in rows for key in row.values}
+    ours = {name for name in names if is_ours(name)}
+    if found["mark"]:
+        ours = names - reader.marked(found["mark"])
+    own = [
+        replace(
+            row,
+            values={
+                key: replace(each, n=each.n or n)
+                if (key if reader.across else row.name) in ours
+                else each
+                for key, each in row.values.items()
+            },
+        )
+        for row in rows
+    ]
+    of = f"taken for {', '.join(sorted(ours))} alone" if ours else "not taken"
+    return own, None, f"n = {n} is {of}: other numbers are as reported elsewhere."
 
 
 def _no_p(reader: RowReader, rows: Sequence[Method]) -> str:

@@ -129,7 +129,7 @@ class RowReader:
         self.across = side == "columns"
         self.heads = table.rows[0]
         firsts = [row[0] for row in table.rows[1:] if not is_group(row)]
-        names_at = self.heads[1:] if self.across else firsts
+        self.names_at = names_at = self.heads[1:] if self.across else firsts
         loud = [cell for cell in names_at if bare(cell.text)[1]]
         self.shown = loud if len(loud) < len(names_at) else []
         spread = any(self._spread_in(at, table.rows) for at in values)
@@ -146,6 +146,10 @@ class RowReader:
     def at(self, role: str) -> list[int]:
         """The columns of a role."""
         return [at for at, each in enumerate(self.roles) if each == role]
+
+    def marked(self, mark: str) -> set[str]:
+        """The methods with a mark behind their names."""
+        return {bare(cell.text)[0] for cell in self.names_at if mark in cell.text}
 
     def _take_keys(self, rows: Sequence[Sequence[Cell]]) -> None:
         """Columns of whole numbers behind names that come again are a part of the names."""

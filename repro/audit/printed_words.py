@@ -233,6 +233,11 @@ ACCURACY_KNOWN = re.compile(
 """Data sets whose numbers above one half are accuracies as good as always."""
 
 
+def is_ours(name: str) -> bool:
+    """Whether a method is said to be of the authors of its table."""
+    return _OURS.search(name) is not None or name.lower().startswith("our ")
+
+
 def is_signed(name: str) -> bool:
     """Whether a name is signed as only those of methods are: ours, a citation, `+ NFT`."""
     return _SIGNED.search(name) is not None

@@ -1,0 +1,50 @@
+"""Of which methods of a printed table the text says how many runs they are of."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.audit.printed import audited, welch
+
+OURS = "Our results are over five runs (mean ± std)."
+
+
+def table(said, names=("Base", "MAML", "Ours")):
+    rows = zip(names, ("90.1 ± 0.6", "91.0 ± 0.5", "92.0 ± 0.4"), strict=True)
+    body = "".join(f"| {name} | {value} |\n" for name, value in rows)
+    return f"{said}\n\n| Method | Acc |\n|---|---|\n{body}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"Baselines as reported in Smith et al. {OURS}",
+        f"{OURS} The numbers of other methods are taken from their papers.",
+        f"Results of prior work are from the original papers. {OURS}",
+    ],
+)
+def test_n_of_our_runs_is_not_that_of_numbers_from_elsewhere(tmp_path, said):
+    rows, told = audited(tmp_path, table(said))
+    assert "n = 5 is taken for Ours alone: other numbers are as reported elsewhere." in told
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    details = rows["Ours vs Base, Acc"].details
+    assert details["p_sd_n_3"] == pytest.approx(welch((92.0, 0.4, 5), (90.1, 0.6, 3)))
+    (first, second) = audited(tmp_path, table(said), n=3)[0].values()
+    assert first.p_welch == pytest.approx(welch((92.0, 0.4, 5), (91.0, 0.5, 3)))
+    assert second.p_welch == pytest.approx(welch((92.0, 0.4, 5), (90.1, 0.6, 3)))
+
+
+def test_n_is_not_that_of_methods_with_the_mark_of_other_papers(tmp_path):
+    said = "Mean ± std over five runs. † results taken from Smith et al."
+    rows, told = audited(tmp_path, table(said, ("Base†", "MAML", "Mine")))
+    assert "n = 5 is taken for MAML, Mine alone" in told
+    details = rows["Mine vs MAML, Acc"].details
+    assert details["p_sd_n_3"] == pytest.approx(welch((92.0, 0.4, 5), (91.0, 0.5, 5)))
+
+
+def test_n_is_of_all_where_nothing_is_from_elsewhere_and_of_none_where_ours_are_not_named(tmp_path):
+    rows, told = audited(tmp_path, table(OURS))
+    assert rows["Ours vs Base, Acc"].p_welch == pytest.approx(welch((92, 0.4, 5), (90.1, 0.6, 5)))
+    assert "n = 5, as the text" in told
+    said = f"Baselines as reported in Smith et al. {OURS}"
+    assert "n = 5 is not taken" in audited(tmp_path, table(said, ("A", "B", "C")))[1]
