@@ -20,7 +20,14 @@ from repro.audit.printed_cells import (
     without_letters,
 )
 from repro.audit.printed_heads import ROLES, header, role_of, roles_of
-from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of
+from repro.audit.printed_rows import (
+    Method,
+    RowReader,
+    is_group,
+    is_method_after_all,
+    is_of_no_method,
+    place_of,
+)
 from repro.audit.printed_words import (
     CLASSES,
     UNNAMED,
@@ -90,10 +97,10 @@ def read_as_printed(
         table, methods = joined, "columns"
     table, sectioned = _by_data_set(table)
     names, body = header(table)
-    others = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
-    body = [row for row in body if not _is_of_other_things(row)]
+    others = [row for row in body if _is_of_other_things(row, body)]
+    body = [row for row in body if row not in others]
     roles = roles_of(table, names, body)
-    roles = _without_gains(roles, names, across=False)
+    roles = _without_gains(roles, names, body, across=False)
     if "value" not in roles[1:]:
         mistake = "only differences or statistics are printed, and not the results of methods"
         advice = "paste the table of the means; of a test, columns such as t, df, p"
@@ -101,23 +108,28 @@ def read_as_printed(
     found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
     found = Layout("rows") if sectioned else found
     side = _sure(found, table)
-    roles = _without_gains(roles, names, across=side == "columns")
+    roles = _without_gains(roles, names, body, across=side == "columns")
     said = " ".join((*table.notes, *names)).lower()
     reader = RowReader(table, names, roles, side, plus_minus or spread_told(said))
     rows = list(reader.methods(body))
     if reader.problems:
         raise SpecError(gathered(reader.problems)[:MOST])
-    reader.unread = [*others, *reader.unread]
+    reader.unread = [*(bare(row[0].text)[0] for row in others), *reader.unread]
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
 
 
-def _without_gains(roles: Sequence[str], names: Sequence[str], *, across: bool) -> list[str]:
+def _without_gains(
+    roles: Sequence[str], names: Sequence[str], body: Sequence[Sequence[Cell]], *, across: bool
+) -> list[str]:
+    def is_of_gains(at: int, name: str) -> bool:
+        cells = ((row[at], [*row[1:at], *row[at + 1 :]]) for row in body)
+        return is_of_no_method(name, across=across) and not is_method_after_all(name, cells)
+
     return [
         "unread"
-        if role == "value"
-        and (is_of_no_method(name, across=across) or ("p" in roles and name in ("W", "U")))
+        if role == "value" and (is_of_gains(at, name) or ("p" in roles and name in ("W", "U")))
         else role
-        for role, name in zip(roles, names, strict=True)
+        for at, (role, name) in enumerate(zip(roles, names, strict=True))
     ]
 
 
@@ -206,7 +218,7 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     told = [names[at] for at, role in enumerate(reader.roles) if role not in ("value", "unread")]
     said = " ".join((*notes, *told)).lower()
     first = min(reader.at("value"), default=0)  # what stands before is part of the names
-    left = [names[at] for at in reader.at("unread") if at > first]
+    left = [names[at] for at in reader.at("unread") if at > first or is_of_no_method(names[at])]
     unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
     rows, n, elsewhere = _of_ours(rows, n, reader, " ".join(notes).lower())
@@ -372,11 +384,14 @@ def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     )
 
 
-def _is_of_other_things(row: Sequence[Cell]) -> bool:
+def _is_of_other_things(row: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     """Whether none of a row's several cells is a number of results: `2.5k`, or a header again."""
     texts = [bare(cell.text)[0] for cell in row[1:] if not cell.empty]
-    if texts and is_of_no_method(bare(row[0].text)[0]):
-        return True
+    name = bare(row[0].text)[0]
+    if texts and is_of_no_method(name):
+        others = [each for each in body if each is not row]
+        cells = ((row[at], [each[at] for each in others]) for at in range(1, len(row)))
+        return not is_method_after_all(name, cells)
     return len(texts) > 1 and not is_group(row) and not any(map(is_number, texts))
 
 

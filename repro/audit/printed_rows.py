@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from repro.audit.comparison import printed_p
 from repro.audit.pasted import Cell, Pasted
@@ -62,6 +64,43 @@ def is_of_no_method(name: str, *, across: bool = False) -> bool:
         return False
     of_two = across and _OF_TWO.fullmatch(name)
     return bool(of_two or _NO_METHOD.fullmatch(name))
+
+
+_MAYBE = re.compile(r"delta|gain|diff|gap|drop|u?p?lift", re.IGNORECASE)
+
+
+def is_method_after_all(name: str, cells: Iterable[tuple[Cell, Sequence[Cell]]]) -> bool:
+    """Whether Delta or Gain is the name of a method, for it has spreads, and is no difference.
+
+    ``cells`` are its own, each with those of the others that it may be the difference of two of.
+    """
+    if _MAYBE.fullmatch(name.strip()) is None:
+        return False
+    read = [(_result(own), list(map(_result, others))) for own, others in cells if not own.empty]
+    return any(
+        own is not None and own[1] and not _is_difference(own[0], [o[0] for o in others if o])
+        for own, others in read
+    )
+
+
+def _result(cell: Cell) -> tuple[PrintedNumber, bool] | None:
+    """The number of a cell, and whether it has a spread."""
+    text = bare(cell.text)[0]
+    found = VALUE.fullmatch(text)
+    try:
+        return None if found is None else (number_of(found["mean"]), has_spread(text))
+    except ClaimError:
+        return None
+
+
+def _is_difference(own: PrintedNumber, others: Sequence[PrintedNumber]) -> bool:
+    """Whether a number is the difference of two others, in their unit or in percent of one."""
+    return any(
+        abs(abs(own.value) - abs(a.value - b.value) * by)
+        <= own.half + (a.half + b.half) * by + 1e-9
+        for a, b in permutations(others, 2)
+        for by in (1.0, 100 / abs(b.value or math.inf))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,3 +143,28 @@ def test_sizes_that_give_a_printed_p_are_a_range_and_what_is_known_is_not_asked(
     assert age.reason == "p = 0.753 follows for n from 5 to 1,000. Decide it by --n"
     unsaid = audited(tmp_path, BALANCE.replace("Standard errors in parentheses.", ""))[0]
     assert {row.reason.partition("Decide it by ")[2] for row in unsaid.values()} == {"--plus-minus"}
+
+
+def test_delta_and_gain_are_methods_where_they_are_no_differences(tmp_path):
+    rows = "| Base | 90.1 ± 0.6 |\n| Delta | 91.0 ± 0.5 |\n| Gain | {} |\n"
+    text = f"| Method | Acc |\n|---|---|\n{rows}{SAID}"
+    found, said = audited(tmp_path, text.format("92.0 ± 0.4"))
+    assert {name: row.p_welch for name, row in found.items()} == {
+        "Gain vs Delta, Acc": pytest.approx(welch((92.0, 0.4, 5), (91.0, 0.5, 5))),
+        "Gain vs Base, Acc": pytest.approx(welch((92.0, 0.4, 5), (90.1, 0.6, 5))),
+    }
+    assert "over 3 comparisons" in said
+    for gain in ("0.9 ± 0.2", "1.0 ± 0.2", "0.9"):  # 1 % of 90.1 is 0.9
+        found, said = audited(tmp_path, text.format(gain))
+        assert set(found) == {"Delta vs Base, Acc"}
+        assert "Left unread: Gain" in said
+
+
+@pytest.mark.parametrize(
+    ("gain", "pairs"), [("0.9 ± 0.2", {"A vs B"}), ("93.1 ± 0.2", {"A vs B", "Gain vs B"})]
+)
+def test_a_column_that_is_dropped_is_named_wherever_it_stands(tmp_path, gain, pairs):
+    text = f"| Task | Gain | A | B |\n|---|---|---|---|\n| T | {gain} | 90.1 ± 0.6 | 91.0 ± 0.4 |\n"
+    found, said = audited(tmp_path, text + SAID)
+    assert {name.removesuffix(", T") for name in found} >= pairs
+    assert ("Left unread: Gain" in said) == (len(pairs) == 1)
