@@ -286,7 +286,7 @@ def _of_ours(
     ours = {name for name in names if is_ours(name)}
     if found["mark"]:
         ours = names - reader.marked(found["mark"])
-    own = [
+    kept = [
         replace(
             row,
             values={
@@ -299,7 +299,7 @@ def _of_ours(
         for row in rows
     ]
     of = f"taken for {', '.join(sorted(ours))} alone" if ours else "not taken"
-    return own, None, f"n = {n} is {of}: other numbers are as reported elsewhere."
+    return kept, None, f"n = {n} is {of}: other numbers are as reported elsewhere."
 
 
 def _no_p(reader: RowReader, rows: Sequence[Method]) -> str:

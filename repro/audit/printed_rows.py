@@ -70,16 +70,16 @@ _MAYBE = re.compile(r"delta|gain|diff|gap|drop|u?p?lift", re.IGNORECASE)
 
 
 def is_method_after_all(name: str, cells: Iterable[tuple[Cell, Sequence[Cell]]]) -> bool:
-    """Whether Delta or Gain is the name of a method, for it has spreads, and is no difference.
+    """Whether Delta or Gain is the name of a method, for it has spreads and is not a difference.
 
-    ``cells`` are its own, each with those of the others that it may be the difference of two of.
+    ``cells`` are its cells, each with those of the others that it may be the difference of two of.
     """
     if _MAYBE.fullmatch(name.strip()) is None:
         return False
-    read = [(_result(own), list(map(_result, others))) for own, others in cells if not own.empty]
+    read = [(_result(mine), list(map(_result, others))) for mine, others in cells if not mine.empty]
     return any(
-        own is not None and own[1] and not _is_difference(own[0], [o[0] for o in others if o])
-        for own, others in read
+        mine is not None and mine[1] and not _is_difference(mine[0], [o[0] for o in others if o])
+        for mine, others in read
     )
 
 
@@ -93,11 +93,11 @@ def _result(cell: Cell) -> tuple[PrintedNumber, bool] | None:
         return None
 
 
-def _is_difference(own: PrintedNumber, others: Sequence[PrintedNumber]) -> bool:
+def _is_difference(mine: PrintedNumber, others: Sequence[PrintedNumber]) -> bool:
     """Whether a number is the difference of two others, in their unit or in percent of one."""
     return any(
-        abs(abs(own.value) - abs(a.value - b.value) * by)
-        <= own.half + (a.half + b.half) * by + 1e-9
+        abs(abs(mine.value) - abs(a.value - b.value) * by)
+        <= mine.half + (a.half + b.half) * by + 1e-9
         for a, b in permutations(others, 2)
         for by in (1.0, 100 / abs(b.value or math.inf))
     )
