@@ -122,7 +122,8 @@ def _told_together(
         return tuple(row for row, _ in rows), []
     names = list(dict.fromkeys(name for pair in without for name in pair.missing))
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    why = f"no spread (±) is printed for {', '.join(names[:NAMED])}{more}"
+    uneven = ", or an asymmetric interval," * any(p.a.uneven or p.b.uneven for p in without)
+    why = f"no spread (±){uneven} is printed for {', '.join(names[:NAMED])}{more}"
     kept = tuple(row for row, pair in rows if not pair.missing or pair.p is not None)
     if kept:
         return kept, [f"Of {len(rows)} pairs {len(kept)} can be judged; {why}."]
@@ -261,6 +262,9 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
     if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
         told = f"by its words ± is {Meaning('other').name}"
         return "cannot say", f"{told}, which no t-test takes. If it is not, say what: --plus-minus"
+    if uneven := [value.mean.text for value in (pair.a, pair.b) if value.uneven]:
+        of = f"the interval of {uneven[0]} is asymmetric, as one of a bootstrap or of logits is"
+        return "cannot say", f"{of}, so no standard error follows from its width"
     missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
     if missing:
         return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"

@@ -161,19 +161,25 @@ def _refuse_units(arms: Arms, group: str, source: str) -> None:
     """SpecError where one value is printed in percent and another as a share."""
     percent = [each.mean for each in arms.values() if each.percent and each.mean.value > 1]
     others = [each.mean for each in arms.values() if not each.percent]
-    if percent and others and all(0 < abs(mean.value) <= 1 for mean in others):
+    shares = [each.mean for each in arms.values() if _may_be_share(each)]
+    if percent and others and all(mean in shares for mean in others):
         mistake = (
             f"{group}: {percent[0].text} is in percent, and {others[0].text} looks like a share"
         )
         advice = "write all of them in percent, or none"
         raise fatal(Place(source), mistake, "values in one unit", advice)
-    means = [each.mean.value for each in arms.values()]
-    shares = [mean for mean in means if 0.2 <= mean < 1]
-    wholes = [mean for mean in means if 20 <= mean <= 100]
-    if shares and any(all(0.8 < 100 * share / mean < 1.25 for share in shares) for mean in wholes):
-        mistake = f"{group}: {wholes[0]:g} looks like percent, and {shares[0]:g} like a share"
+    likely = [share.value for share in shares if 0.2 <= share.value < 1]
+    wholes = [each.mean.value for each in arms.values() if 20 <= each.mean.value <= 100]
+    if likely and any(all(0.8 < 100 * share / mean < 1.25 for share in likely) for mean in wholes):
+        mistake = f"{group}: {wholes[0]:g} looks like percent, and {likely[0]:g} like a share"
         advice = "write all of them in percent, or leave out those of another metric"
         raise fatal(Place(source), mistake, "values in one unit", advice)
+
+
+def _may_be_share(value: PrintedValue) -> bool:
+    """Whether a value lies between 0 and 1, and its spread does not say that it need not."""
+    wide = value.spread is not None and value.spread.value > 1
+    return 0 < abs(value.mean.value) <= 1 and not wide
 
 
 def _settled(

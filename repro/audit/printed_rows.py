@@ -286,16 +286,13 @@ class RowReader:
         try:
             self._refuse_units(found, cell, self._name(row) if self.across else self.names[at])
             spread, meaning = spread_of(found)
-            if found["low"] and spread is None and not self.bracketed:
-                self.bracketed = (
-                    f"The interval {cell.text[:40]!r} is not around its mean: not read."
-                )
             bold = bold and (self.heads[at] if self.across else row[0]) not in self.shown
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
             told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
             of_all = told is not None and told.reading in ("ci95", "other")
             meaning = told if of_all else meaning or told
-            value = PrintedValue(mean, spread, stars, bold, meaning, percent)
+            uneven = bool(found["low"]) and spread is None
+            value = PrintedValue(mean, spread, stars, bold, meaning, percent, uneven=uneven)
             if after is not None and not row[after].empty:
                 return self._with_deviation(value, cell, row[after], after)
         except ClaimError as error:
@@ -306,7 +303,7 @@ class RowReader:
     def _with_deviation(self, value: PrintedValue, mean: Cell, cell: Cell, at: int) -> PrintedValue:
         """The value with what the next column says: a deviation, or both ends of an interval.
 
-        An interval that is not around the mean is of another thing, as a difference or a ratio.
+        An interval that the mean is outside of is of another thing, as a difference or a ratio.
         """
         meaning = spread_told(self.names[at].lower()) or _MEANINGS[self.roles[at]]
         text = bare(self._points(cell))[0]
@@ -318,11 +315,12 @@ class RowReader:
         text = re.sub(" ?%", "", text)
         if (ends := INTERVAL.fullmatch(text)) is None:
             return replace(value, spread=number_of(text.lstrip("±+/- ")), meaning=meaning)
-        half = half_of(value.mean, number_of(ends["low"]), number_of(ends["high"]))
-        if half is None:
+        try:
+            half = half_of(value.mean, ends)
+        except ClaimError:
             self.unread.append(self.names[at])
             return value
-        return replace(value, spread=half, meaning=meaning)
+        return replace(value, spread=half, meaning=meaning, uneven=half is None)
 
     def _refuse_units(self, found: re.Match[str], cell: Cell, group: str) -> None:
         """ClaimError if units differ within a group, or nothing says what a spread below is."""
