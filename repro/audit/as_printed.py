@@ -12,6 +12,7 @@ from repro.audit.printed_cells import (
     Groups,
     bare,
     compared_with,
+    has_spread,
     is_number,
     is_result,
     legend_told,
@@ -101,7 +102,11 @@ def read_as_printed(
     body = [row for row in body if row not in others]
     roles = roles_of(table, names, body)
     roles = _without_gains(roles, names, body, across=False)
-    if "value" not in roles[1:]:
+    tested = any("p" in roles and _TESTED.fullmatch(name) for name in names)
+    printed = any(
+        "±" in cell.text or has_spread(bare(cell.text)[0]) for r in body for cell in r[1:]
+    )
+    if "value" not in roles[1:] or (tested and not printed and not {"sd", "se"} & {*roles}):
         mistake = "only differences or statistics are printed, and not the results of methods"
         advice = "paste the table of the means; of a test, columns such as t, df, p"
         raise fatal(place_of(table.file, table.rows[0][0]), mistake, "93.4±0.2", advice)
@@ -118,6 +123,10 @@ def read_as_printed(
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
 
 
+_TESTED = re.compile(r"[tTFzZWUHQ]|[tfz][- ]?(?:stat(?:istic)?|value)s?|(?:χ|chi-?)(?:²|\^?2)")
+"""A column of statistics, where another is of p."""
+
+
 def _without_gains(
     roles: Sequence[str], names: Sequence[str], body: Sequence[Sequence[Cell]], *, across: bool
 ) -> list[str]:
@@ -127,7 +136,7 @@ def _without_gains(
 
     return [
         "unread"
-        if role == "value" and (is_of_gains(at, name) or ("p" in roles and name in ("W", "U")))
+        if role == "value" and (is_of_gains(at, name) or ("p" in roles and _TESTED.fullmatch(name)))
         else role
         for at, (role, name) in enumerate(zip(roles, names, strict=True))
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
+from repro.errors import SpecError
 from tests.audit.printed import audited, welch
 
 ROWS = ("ERM", "71.7 ± 0.1", "72.9 ± 0.2"), ("IRM", "72.5 ± 0.1", "73.3 ± 0.5")
@@ -168,3 +169,16 @@ def test_a_column_that_is_dropped_is_named_wherever_it_stands(tmp_path, gain, pa
     found, said = audited(tmp_path, text + SAID)
     assert {name.removesuffix(", T") for name in found} >= pairs
     assert ("Left unread: Gain" in said) == (len(pairs) == 1)
+
+
+def test_columns_of_statistics_are_not_methods(tmp_path):
+    text = "\\begin{tabular}{lccc}\nGroup & $k$ & $t$ & $p$ \\\\ \\midrule\n"
+    text += "A & 10 & 2.31 & .046 \\\\\n"
+    with pytest.raises(SpecError, match="statistics are printed") as error:
+        audited(tmp_path, text + "B & 12 & 1.90 & .084 \\\\ \\bottomrule\n\\end{tabular}\n")
+    assert "columns such as t, df, p" in str(error.value)
+    body = "| X | 90.1 ± 0.6 | 92.0 ± 0.4 | 5.9 | .001 |\n"
+    rows, said = audited(tmp_path, f"| Task | A | B | t | p |\n|---|---|---|---|---|\n{body}{SAID}")
+    assert rows["A vs B, X"].p_welch == pytest.approx(welch((90.1, 0.6, 5), (92.0, 0.4, 5)))
+    assert (len(rows), rows["A vs B, X"].p_printed) == (1, ".001")
+    assert "Left unread: t." in said
