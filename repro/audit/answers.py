@@ -46,7 +46,7 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
 
 MAX_PAIRS = 1_000
 VALUES_NEEDED = ("wilcoxon", "mann_whitney", "permutation")
-WELCH, PAIRED = Variant("welch"), Variant("paired")
+WELCH, PAIRED, OVER_N = Variant("welch"), Variant("paired"), Variant("welch", ddof=0)
 Scenario: TypeAlias = tuple[Meaning, int | None]
 
 
@@ -55,7 +55,8 @@ class _Found:
     """What one reading gives for a pair: p and its range, both again after Holm.
 
     ``fits`` is whether a two-sided t-test gives the printed p, and ``paired`` the least p of a
-    paired test, if none is printed and the table names such a test.
+    paired test, if none is printed and the table names such a test. ``over_n`` is the range after
+    Holm if deviations have n in the denominator, and not n - 1.
     """
 
     span: Span
@@ -65,6 +66,7 @@ class _Found:
     fits: bool
     family: int
     paired: float
+    over_n: Span
 
 
 Judge: TypeAlias = Callable[[Sequence[PrintedComparison]], Sequence[Audited]]
@@ -90,7 +92,7 @@ def audit_as_printed(
         advice = "leave methods out" if decided.baseline else "name one: --baseline NAME"
         raise fatal(Place(source), f"more than {MAX_PAIRS:,} pairs of methods", expected, advice)
     scenarios = _scenarios(pairs)
-    found = {each: _compute(pairs, each, rounding) for each in scenarios}
+    found = {each: _compute(pairs, each, rounding, over_n=printed.over_n) for each in scenarios}
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
     if len(scenarios) == 1:
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
@@ -179,7 +181,7 @@ def _scenarios(pairs: Sequence[ComparedPair]) -> list[Scenario]:
 
 
 def _compute(
-    pairs: Sequence[ComparedPair], scenario: Scenario, rounding: Rounding
+    pairs: Sequence[ComparedPair], scenario: Scenario, rounding: Rounding, *, over_n: bool
 ) -> dict[int, _Found]:
     """What each pair that has all its numbers says by one reading, corrected over all of them."""
     comparisons = [pair.comparison(*scenario, rounding) for pair in pairs]
@@ -192,23 +194,32 @@ def _compute(
         for at, row in enumerate(rows)
         if WELCH in row.intervals and (nominal := row.nominal(WELCH)) is not None
     }
-    lows = holm([span[0] for _, span, _ in kept.values()])
-    highs = holm([span[1] for _, span, _ in kept.values()])
+    by_n = [
+        row.intervals[OVER_N if over_n and pairs[at].of_deviations(scenario[0]) else WELCH]
+        for at, (row, *_) in kept.items()
+    ]
+    spans = _after_holm([span for _, span, _ in kept.values()])
     afters = holm([p for *_, p in kept.values()])
     return {
         at: _Found(
             span,
             p,
-            (low, high),
+            after_span,
             after,
             any(match.tails == 2 for match in row.matches),
             len(kept),
             row.intervals.get(PAIRED, (1.0, 1.0))[0],
+            of_n,
         )
-        for (at, (row, span, p)), low, high, after in zip(
-            kept.items(), lows, highs, afters, strict=True
+        for (at, (row, span, p)), after_span, after, of_n in zip(
+            kept.items(), spans, afters, _after_holm(by_n), strict=True
         )
     }
+
+
+def _after_holm(spans: Sequence[Span]) -> list[Span]:
+    """The ranges of p after Holm, by their ends."""
+    return list(zip(*(holm([span[end] for span in spans]) for end in (0, 1)), strict=True))
 
 
 def _answered(
@@ -228,7 +239,7 @@ def _answered(
     elif pair.p is not None:
         answer, reason = _answer_to_p(pair, pair.p, found, rounding)
     else:
-        answer, reason = _if_paired(pair, found, *_answer(found))
+        answer, reason = _if_over_n(found, *_if_paired(pair, found, *_answer(found)))
     tried = {
         f"p_{of.reading}{f'_n_{n}' if n else ''}": each.p
         for (of, n), each in found.items()
@@ -248,6 +259,15 @@ def _if_paired(
         suitably = "the paired test may say yes, if the arms are correlated suitably"
         return "cannot say", f"{reason}; {suitably}"
     return answer, reason
+
+
+def _if_over_n(found: Mapping[Scenario, _Found], answer: Answer, reason: str) -> tuple[Answer, str]:
+    """The answer without a p, where deviations over n and not n - 1 may give another one."""
+    ways = {decision(each.over_n, ALPHA) for each in found.values()}
+    if answer == "cannot say" or _word(ways) == answer:
+        return answer, reason
+    other = YES[ways.pop() if len(ways) == 1 else None]
+    return "cannot say", f"{reason}; if deviations are over n and not n - 1 (numpy): {other}"
 
 
 def _is_open(printed: PrintedNumber, span: Span) -> bool:

@@ -61,7 +61,7 @@ class AsPrinted:
     ``across`` is whether each row compares its values; ``guessed`` are sentences on what the table
     does not say; ``way_guessed`` names what higher is taken to be better in, ``of_bold`` says what
     bold tells of it, and ``compared_with`` is the method that stars or p are against, and ``test``
-    theirs, where the text says so.
+    theirs, where the text says so. ``over_n`` is whether deviations may be over n, not n - 1.
     """
 
     methods: tuple[Method, ...]
@@ -78,6 +78,7 @@ class AsPrinted:
     of_bold: str = ""
     compared_with: str = ""
     test: NamedTest = UNNAMED
+    over_n: bool = True
 
 
 def read_as_printed(
@@ -220,6 +221,13 @@ def _role_of_row(row: Sequence[Cell], above: Sequence[Sequence[Cell]]) -> str:
     return role if before and sure and "±" not in above[-1][1].text else ""
 
 
+_OVER_LESS = re.compile(
+    r"ddof ?= ?1|\bn ?[-\N{MINUS SIGN}] ?1\b|\bsample s(?:tandard deviation|\.?d|td)"
+    r"|unbiased|bessel"
+)
+"""Words that a deviation has n - 1 in the denominator."""
+
+
 def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: str) -> AsPrinted:
     """The rows that were read, and what notes, header and names say of them."""
     names = reader.names
@@ -253,6 +261,7 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
             [*notes, *(names[at] for at in reader.at("p"))],
         ),
         test=test_told(said),
+        over_n=_OVER_LESS.search(said) is None,
     )
 
 

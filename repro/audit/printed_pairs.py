@@ -90,6 +90,11 @@ class ComparedPair:
         found = [senses(each) for each in (self.a, self.b) if each.spread is not None]
         return {sense for each in found if len(each) > 1 for sense in each}
 
+    def of_deviations(self, meaning: Meaning) -> bool:
+        """Whether both spreads are deviations in a reading of those that may be."""
+        both = (self.a, self.b)
+        return all(_meant(each, meaning).reading == "sd" for each in both if senses(each))
+
     @property
     def missing(self) -> list[str]:
         """The names of the values that no spread is printed with."""
@@ -116,13 +121,18 @@ def senses(value: PrintedValue) -> Sequence[Meaning]:
     return [by_t] if (value.n or 0) >= MANY else [by_t, by_z]
 
 
+def _meant(value: PrintedValue, meaning: Meaning) -> Meaning:
+    """What ± of a value is in a reading of those that may be one thing or another."""
+    return meaning if meaning in senses(value) else senses(value)[0]
+
+
 def arm_of(value: PrintedValue, n: int | None, meaning: Meaning, rounding: Rounding) -> PrintedArm:
     """A value of ``n`` runs, where the table says no other number, in a reading of ±."""
     mean, spread, n = value.mean.under(rounding), value.spread, value.n or n
     if n is None or n < 2 or spread is None or not senses(value):
         return PrintedArm(mean, None, None)
     spread = spread.under(rounding)
-    meant = meaning if meaning in senses(value) else senses(value)[0]
+    meant = _meant(value, meaning)
     by = MEANT[meant.reading](n, meant.level) / meant.times
     spread = replace(spread, value=spread.value * by, half=spread.half * by)
     return PrintedArm(mean, spread, n)

@@ -48,3 +48,20 @@ def test_n_is_of_all_where_nothing_is_from_elsewhere_and_of_none_where_ours_are_
     assert "n = 5, as the text" in told
     said = f"Baselines as reported in Smith et al. {OURS}"
     assert "n = 5 is not taken" in audited(tmp_path, table(said, ("A", "B", "C")))[1]
+
+
+def test_a_deviation_may_be_over_n_where_that_alone_changes_the_answer(tmp_path):
+    head = "mean ± {} over 4 seeds\n\n| Method | Acc |\n|---|---|\n| Base | 90.10 ± 0.60 |\n"
+    by_n = (4 / 3) ** 0.5
+    plain = welch((91.12, 0.5, 4), (90.1, 0.6, 4))
+    assert plain < 0.05 < welch((91.12, 0.5 * by_n, 4), (90.1, 0.6 * by_n, 4))
+    text = head + "| Ours | {} ± 0.50 |\n"
+    (row,) = audited(tmp_path, text.format("std", "91.12"))[0].values()
+    assert (row.answer, row.p_welch) == ("cannot say", pytest.approx(plain))
+    assert row.reason.endswith("; if deviations are over n and not n - 1 (numpy): no")
+    for said in ("std (ddof=1)", "sample standard deviation", "standard error"):
+        (row,) = audited(tmp_path, text.format(said, "91.12"))[0].values()
+        assert "numpy" not in row.reason
+    for mean, answer in (("92.12", "holds"), ("90.40", "does not")):
+        (row,) = audited(tmp_path, text.format("std", mean))[0].values()
+        assert (row.answer, "numpy" in row.reason) == (answer, False)
