@@ -183,7 +183,8 @@ def _cut(text: str, file: str) -> tuple[Rows, list[str], tuple[int, int]]:
     if r"\begin{tabular" in text or (r"\\" in text and "&" in text):
         return _latex(text, file)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if sum("|" in line for _, line in lines) * 2 > len(lines):
+    piped = [line for _, line in lines if "|" in line]
+    if len(piped) * 2 > len(lines) or any(map(_RULE.fullmatch, piped[1:2])):
         return *_piped(lines, file), _first_rule(lines)
     separator = max("\t;,", key=lambda sign: _regular(lines, sign))
     commas = sum("," in line for _, line in lines) if separator == "," else 0

@@ -22,6 +22,7 @@ ROLES: Mapping[str, re.Pattern[str]] = {
     ),
     "sd": re.compile(
         r".*\b(?:s\.?d\.?|std\.?|std?\.? ?dev(?:iation)?\.?|stdev|standard deviation)\)?"
+        r"|standardabweichung|[ée]cart[- ]type|desviación estándar|标准差|標準偏差"
     ),
     "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err(?:or)?\.?|standard error)\)?"),
     "ci95": re.compile(

@@ -60,8 +60,9 @@ _OTHER = re.compile(
 _LEVEL = r"(?<![\w.])([5-9][0-9](?:\.[0-9]+)?)(?: ?% ?(?:\w+ )?| )"
 _SAYS: Mapping[Reading, re.Pattern[str]] = {
     "sd": re.compile(
-        rf"{_MANY}(?:\b(?:s\.?d\.?|std(?!\.? ?err)\.?|stdev|standard deviations?)"
-        r"(?![a-z]| of the mean)|σ)"
+        rf"{_MANY}(?:\b(?:s\.?d\.?|std(?!\.? ?err)\.?|stdev|standard deviations?"
+        r"|standardabweichung|écart[- ]type|desviación estándar)"
+        r"(?![a-z]| of the mean)|σ|标准差|標準偏差)"
     ),
     "se": re.compile(
         rf"{_MANY}\b(?:s\.?e\.?m?|std\.? ?err(?:or)?s?|(?:standard|std\.?) errors?"
@@ -165,6 +166,7 @@ _AT = re.compile(
 _TASKS = re.compile(
     r"(?:data ?sets?|tasks?|env(?:ironment)?s?(?:[ _]id)?|metrics?|measures?|benchmarks?"
     r"|workloads?|circuits?|features?|characteristics?|outcomes?|covariates?"
+    r"|datens[aä]tze?|jeux? de données|conjuntos? de datos|aufgaben?|tâches?|数据集|データセット"
     r"|games?|variables?|domains?|corpus|corpora|problems?|languages?|language pairs?|test sets?)"
     r"(?:[ _-]?(?:name|id))?(?: ?\([^()]*\))?"
 )
@@ -178,7 +180,9 @@ CLASSES = re.compile(
 """What heads names of parts of the data, if no method is among them."""
 _METHODS_HEAD = re.compile(
     r"(?:methods?|algo(?:rithm)?s?|approach(?:es)?|optimi[sz]ers?|agents?|arms?|systems?|models?"
-    r"|baselines?|estimators?|classifiers?|learners?|variants?)(?: ?\([^()]*\))?"
+    r"|baselines?|estimators?|classifiers?|learners?|variants?"
+    r"|m[eé]th?od(?:[eo]s?|en|i)|verfahren|mod[eè]l(?:les?|los|li|os?|es)|方法|模型|算法|手法|モデル)"
+    r"(?: ?\([^()]*\))?"
 )
 """What heads the first column: where these do, methods are the columns, or the rows."""
 

@@ -182,3 +182,46 @@ def test_columns_of_statistics_are_not_methods(tmp_path):
     assert rows["A vs B, X"].p_welch == pytest.approx(welch((90.1, 0.6, 5), (92.0, 0.4, 5)))
     assert (len(rows), rows["A vs B, X"].p_printed) == (1, ".001")
     assert "Left unread: t." in said
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("Méthode | CIFAR-10 | Moyenne", "moyenne et écart-type"),
+        ("Verfahren | CIFAR-10 | Mittel", "Mittelwert ± Standardabweichung"),
+        ("方法 | CIFAR-10 | 平均", "平均值±标准差"),
+        ("Modelo | CIFAR-10 | Media", "media ± desviación estándar"),
+    ],
+)
+def test_heads_in_other_languages_are_read(tmp_path, head, said):
+    body = "| Eins | 98.10 ± 0.20 | 98.1 |\n| Zwei | 98.90 ± 0.10 | 98.9 |\n"
+    rows, told = audited(tmp_path, f"| {head} |\n|---|---|---|\n{body}\n{said}, n = 5\n")
+    ((name, row),) = rows.items()
+    assert name == "Zwei vs Eins, CIFAR-10"
+    assert row.p_welch == pytest.approx(welch((98.9, 0.1, 5), (98.1, 0.2, 5)))
+    assert ("guessed" in told, f"Left unread: {head.rpartition(' ')[2]}." in told) == (False, True)
+
+
+def test_a_column_of_deviations_may_be_headed_in_another_language(tmp_path):
+    text = "Verfahren,Genauigkeit,Standardabweichung,n\nBasis,81.5,0.3,5\nUnsere,82.5,0.2,5\n"
+    ((name, row),) = audited(tmp_path, text)[0].items()
+    assert name == "Basis vs Unsere, Genauigkeit"
+    assert row.p_welch == pytest.approx(welch((82.5, 0.2, 5), (81.5, 0.3, 5)))
+
+
+def test_a_markdown_table_is_found_below_many_lines_of_prose(tmp_path):
+    prose = "\n".join(f"Sentence {at} of the text, with a comma." for at in range(9))
+    text = (
+        prose + "\n\n| Method | Acc |\n|---|---|\n| A | 90.1 ± 0.6 |\n| B | 92.0 ± 0.4 |\n" + SAID
+    )
+    ((_, row),) = audited(tmp_path, text)[0].items()
+    assert row.p_welch == pytest.approx(welch((92.0, 0.4, 5), (90.1, 0.6, 5)))
+
+
+def test_the_p_of_two_methods_or_values_of_metrics_are_read(tmp_path):
+    rows, _ = audited(
+        tmp_path, "dataset,A,B,p-value\ncora,81.5±0.3,82.3±0.4,0.01\nx,7±1,9±1,0.02\n", n=5
+    )
+    assert rows["B vs A, cora"].p_printed == "0.01"
+    text = "dataset,metric,A,B\ncora,acc,81.5,82.3\ncora,f1,80.1,81.0\n"
+    assert set(audited(tmp_path, text)[0]) == {"B vs A, cora acc", "B vs A, cora f1"}
