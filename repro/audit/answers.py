@@ -147,7 +147,9 @@ def _on_the_way(
         )
     if printed.of_bold and len(printed.columns if printed.across else printed.methods) > 2:
         yield printed.of_bold
-    names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
+    with_spread = {key for row in printed.methods for key, v in row.values.items() if v.spread}
+    names_of = [each for each in printed.columns if each in with_spread]
+    names_of = [row.name for row in printed.methods] if printed.across else names_of
     complete = sum(pair.complete for pair in pairs)
     parts = {row.section for row in printed.methods if printed.sectioned}
     told = any(names and {*names} <= printed.better.keys() for names in (names_of, parts))
@@ -361,6 +363,8 @@ def _answer_to_p(
     fits = {each.fits for each in found.values()}
     if fits == {True} and pair.tests.test == "paired":
         return "cannot say", f"{text} follows only if: the arms are correlated suitably"
+    if fits == {True} and any(_is_open(p, each.span) for each in found.values()):
+        return "cannot say", f"the numbers can give {text} by every reading of them, and need not"
     if fits == {True}:
         return "holds", f"{text} follows from the numbers by every reading of them"
     ways = list(_fitting_sizes(found))

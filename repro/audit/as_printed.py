@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from repro.audit.printed_cells import (
     without_letters,
 )
 from repro.audit.printed_heads import ROLES, header, role_of, roles_of
+from repro.audit.printed_layout import CLASSES, Layout, is_ours, is_signed, layout, of_data
 from repro.audit.printed_rows import (
     Method,
     RowReader,
@@ -30,19 +32,13 @@ from repro.audit.printed_rows import (
     place_of,
 )
 from repro.audit.printed_words import (
-    CLASSES,
     UNNAMED,
     Better,
-    Layout,
     Meaning,
     NamedTest,
     Reading,
     Side,
-    is_ours,
-    is_signed,
-    layout,
     metrics_in,
-    of_data,
     runs_told,
     spread_told,
     test_told,
@@ -221,6 +217,17 @@ def _role_of_row(row: Sequence[Cell], above: Sequence[Sequence[Cell]]) -> str:
     return role if before and sure and "±" not in above[-1][1].text else ""
 
 
+def _apart(rows: Sequence[Method]) -> list[Method]:
+    """The rows, those of one name called after their sections too."""
+    counts = Counter(row.name for row in rows)
+    return [
+        replace(row, name=f"{row.section}, {row.name}")
+        if counts[row.name] > 1 and row.section
+        else row
+        for row in rows
+    ]
+
+
 _OVER_LESS = re.compile(
     r"ddof ?= ?1|\bn ?[-\N{MINUS SIGN}] ?1\b|\bsample s(?:tandard deviation|\.?d|td)"
     r"|unbiased|bessel"
@@ -230,7 +237,7 @@ _OVER_LESS = re.compile(
 
 def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: str) -> AsPrinted:
     """The rows that were read, and what notes, header and names say of them."""
-    names = reader.names
+    names, rows = reader.names, _apart(rows) if reader.across else rows
     columns = [names[at] for at in reader.at("value")]
     told = [names[at] for at, role in enumerate(reader.roles) if role not in ("value", "unread")]
     said = " ".join((*notes, *told)).lower()

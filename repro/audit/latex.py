@@ -24,7 +24,8 @@ _PLAIN = (
     (re.compile(r"\\(?:text|mathrm|textrm|emph|textit|underline|textsc|textsuperscript|ensuremath"
                 r"|makecell|shortstack|mathbin|mathrel|mathord|scriptsize|footnotesize|tiny|small)"
                 r"\s*(?:\[[^\]]*\])?\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\raisebox\s*\{[^{}]*\}(?:\[[^\]]*\])*\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\(?:raise|rotate|resize)box\s*(?:\[[^\]]*\])*\{[^{}]*\}"
+                r"(?:\[[^\]]*\])*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\textcolor\s*\{[^{}]*\}\s*\{([^{}]*)\}|\\num\s*\{([^{}]*)\}"
                 r"|\\(?:SI|qty)\s*\{([^{}]*)\}\s*\{[^{}]*\}"), r"\1\2\3"),
     (re.compile(r"(?<=[0-9*}]) ?\\(?:std(?:v|ev)?|sd|pms|err|se|ci)\s*\{([0-9.]+)\}"), r"±\1"),

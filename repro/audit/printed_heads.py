@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import bare, has_spread, is_number, is_result
+from repro.audit.printed_layout import of_data
 from repro.audit.printed_rows import is_group, is_of_no_method, place_of
-from repro.audit.printed_words import of_data
 from repro.files import fatal
 
 ROLES: Mapping[str, re.Pattern[str]] = {

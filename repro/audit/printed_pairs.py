@@ -178,12 +178,18 @@ def _refuse_units(arms: Arms, group: str, source: str) -> None:
         )
         advice = "write all of them in percent, or none"
         raise fatal(Place(source), mistake, "values in one unit", advice)
-    likely = [share.value for share in shares if 0.2 <= share.value < 1]
-    wholes = [each.mean.value for each in arms.values() if 20 <= each.mean.value <= 100]
-    if likely and any(all(0.8 < 100 * share / mean < 1.25 for share in likely) for mean in wholes):
-        mistake = f"{group}: {wholes[0]:g} looks like percent, and {likely[0]:g} like a share"
+    likely = [share for share in shares if 0.2 <= share.value < 1]
+    wholes = [each.mean for each in arms.values() if 20 <= each.mean.value <= 100]
+    if likely and any(all(_is_same(share, mean) for share in likely) for mean in wholes):
+        mistake = f"{group}: {wholes[0].text} looks like percent, and {likely[0].text} like a share"
         advice = "write all of them in percent, or leave out those of another metric"
         raise fatal(Place(source), mistake, "values in one unit", advice)
+
+
+def _is_same(share: PrintedNumber, percent: PrintedNumber) -> bool:
+    """Whether a share, printed with more digits, is near to a number in percent."""
+    near = 0.8 < 100 * share.value / percent.value < 1.25
+    return near and share.half < percent.half
 
 
 def _may_be_share(value: PrintedValue) -> bool:

@@ -225,3 +225,23 @@ def test_the_p_of_two_methods_or_values_of_metrics_are_read(tmp_path):
     assert rows["B vs A, cora"].p_printed == "0.01"
     text = "dataset,metric,A,B\ncora,acc,81.5,82.3\ncora,f1,80.1,81.0\n"
     assert set(audited(tmp_path, text)[0]) == {"B vs A, cora acc", "B vs A, cora f1"}
+
+
+def test_what_trains_networks_is_compared_and_not_these(tmp_path):
+    """Rows of one name are told apart by the groups that they stand in."""
+    text = (
+        "| DNN (Budget) | SGD | SWA (1 Budget) |\n|---|---|---|\n| CIFAR-100 | | |\n"
+        "| VGG-16 (200) | 72.55 ± 0.10 | 73.91 ± 0.12 |\n"
+        "| ResNet-164 (150) | 78.49 ± 0.36 | 79.77 ± 0.17 |\n| CIFAR-10 | | |\n"
+        "| VGG-16 (200) | 93.25 ± 0.16 | 93.59 ± 0.16 |\n"
+    )
+    rows, told = audited(tmp_path, text + SAID, better="higher")
+    assert {name: row.p_welch for name, row in rows.items()} == {
+        f"SWA (1 Budget) vs SGD, {name}": pytest.approx(welch((*a, 5), (*b, 5)))
+        for name, a, b in (
+            ("CIFAR-100, VGG-16 (200)", (73.91, 0.12), (72.55, 0.1)),
+            ("ResNet-164 (150)", (79.77, 0.17), (78.49, 0.36)),
+            ("CIFAR-10, VGG-16 (200)", (93.59, 0.16), (93.25, 0.16)),
+        )
+    }
+    assert "'SGD' trains VGG-16 (200)" in told

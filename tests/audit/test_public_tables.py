@@ -327,3 +327,24 @@ def test_a_number_below_one_with_a_spread_above_it_is_not_a_share(tmp_path):
     assert row.p_welch == pytest.approx(welch((36.4, 5.2, 5), (0.36, 8.69, 5)))
     with pytest.raises(SpecError, match="like a share"):
         audited(tmp_path, piped("Method, Score", "A, 0.36±0.02", "B, 36.4±5.2") + FIVE)
+
+
+def test_a_low_score_with_no_more_digits_than_the_others_is_not_a_share(tmp_path):
+    head = "Environment, DT (Ours), BEAR, BRAC-v"
+    rows, _ = audited(
+        tmp_path, piped(head, "Hopper, 107.6±1.8, 96.3±0.9, 0.8±0.1") + FIVE, better="higher"
+    )
+    assert rows["DT (Ours) vs BRAC-v, Hopper"].p_welch == pytest.approx(
+        welch((107.6, 1.8, 5), (0.8, 0.1, 5))
+    )
+
+
+def test_a_bound_that_rounding_leaves_open_does_not_hold_by_any_reading(tmp_path):
+    """The numbers give p from .0017 to .012 as intervals by t, and from .011 to .051 by z."""
+    text = (
+        "| Method | A | p |\n|---|---|---|\n| Base | 90.1 ± 0.6 | |\n| Ours | 91.2 ± 0.5 | {} |\n"
+    )
+    said = "\n5 seeds, mean ± 95% CI\n"
+    for bound, answer in (("<0.06", "holds"), ("<0.028", "cannot say")):
+        (row,) = audited(tmp_path, text.format(bound) + said)[0].values()
+        assert (bound, row.answer) == (bound, answer)
