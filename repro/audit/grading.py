@@ -301,8 +301,10 @@ def adjust(rows: Sequence[AuditRow], assumed: Sequence[Assumed]) -> list[Adjuste
         lows, highs = (holm([span[end] for span in spans]) for end in (0, 1))
         ranges = zip(lows, highs, strict=True)
         by_holm, by_bh = holm(p_values), benjamini_hochberg(p_values)
-        for (index, p), *after in zip(family.items(), by_holm, by_bh, ranges, strict=True):
-            adjusted[index] = Adjusted(p, *after[:2], len(family), after[2])
+        for (index, p), one, other, span in zip(
+            family.items(), by_holm, by_bh, ranges, strict=True
+        ):
+            adjusted[index] = Adjusted(p, one, other, len(family), span)
     return adjusted
 
 

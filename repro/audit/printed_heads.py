@@ -158,7 +158,7 @@ def role_of(name: str, cells: Sequence[Cell]) -> str:
     for role, pattern in ROLES.items():
         spread = any(_WITH_SPREAD.search(bare(cell.text)[0]) for cell in numbers)
         if pattern.fullmatch(lower) and not spread:
-            return role
+            return "unread" if role in ("sd", "se", "ci95") and is_of_no_method(name) else role
     with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
     with_spread = with_spread or any(_SIGNED.search(bare(cell.text)[0]) for cell in results)
     return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"

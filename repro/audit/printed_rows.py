@@ -126,6 +126,17 @@ _THOUSANDS = re.compile(
 """A comma that cannot be a decimal one: it stands twice, or next to a whole spread of hundreds."""
 
 
+_SHORT = re.compile(
+    r"(?<![(\[±,/])(?<![(\[±,/-] )(?<!mean )\b(?:se|sem|sd|std)\b(?!\.)", re.IGNORECASE
+)
+
+
+def _told_in(name: str) -> Meaning | None:
+    """What the name of a method says that ± is; SE-ResNet and + SE say nothing of it."""
+    return spread_told(_SHORT.sub("", name).lower())
+
+
+_KEY = r"[0-9]{1,9}|[0-9][0-9.]{0,5}(?:[kMGB]| ?%|[- ]?[a-z]{3,})"
 _IN_NAME = re.compile(r"(?:[-+(*\N{EN DASH}\N{MINUS SIGN}] ?){0,3}[^\W\d]")
 """How a text begins that is part of a name, as `+ NFT` is."""
 
@@ -191,12 +202,15 @@ class RowReader:
         return {bare(cell.text)[0] for cell in self.names_at if mark in cell.text}
 
     def _take_keys(self, rows: Sequence[Sequence[Cell]]) -> None:
-        """Columns of whole numbers behind names that come again are a part of the names."""
+        """Columns of numbers without spread behind names that come again are a part of the names.
+
+        Whole ones, or with a letter, as 1M steps, 10% or 4-bit are.
+        """
         if len({row[0].text for row in rows if not row[0].empty}) == len(rows):
             return
         for at in range(1, len(self.roles)):
-            whole = all(re.fullmatch("[0-9]{1,9}", row[at].text) for row in rows)
-            if self.roles[at] != "value" or self._spread_in(at, rows) or not whole:
+            whole = all(re.fullmatch(_KEY, row[at].text) for row in rows)
+            if self.roles[at] not in ("value", "unread") or self._spread_in(at, rows) or not whole:
                 return
             self.roles[at] = "key"
 
@@ -288,7 +302,9 @@ class RowReader:
             spread, meaning = spread_of(found)
             bold = bold and (self.heads[at] if self.across else row[0]) not in self.shown
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
-            told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
+            method, of = self._name(row), self.names[at]
+            method, of = (of, method) if self.across else (method, of)
+            told = _told_in(method) or spread_told(of.lower())
             of_all = told is not None and told.reading in ("ci95", "other")
             meaning = told if of_all else meaning or told
             uneven = bool(found["low"]) and spread is None

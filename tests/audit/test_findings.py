@@ -60,18 +60,20 @@ def test_a_bound_for_p_reads_as_printed():
 
 def test_rounding_may_leave_open_what_holms_correction_gives():
     """Alone both are significant over all rounding, and corrected only by the printed digits."""
-    arms = (("90.1", "0.6"), ("91.2", "0.5"))
+    base, other = PrintedArm.read("90.1", "0.6", 5), PrintedArm.read("91.2", "0.5", 5)
     near = stats.ttest_ind_from_stats(90.15, 0.65, 5, 91.15, 0.55, 5, equal_var=False).pvalue
     plain = stats.ttest_ind_from_stats(90.1, 0.6, 5, 91.2, 0.5, 5, equal_var=False).pvalue
     assert near < 0.05 < 3 * near
     assert 3 * plain < 0.05
     rows = audit(
         [
-            PrintedComparison(name, *(PrintedArm.read(*each, 5) for each in both))
-            for name, both in (("a", arms), ("b", arms), ("c", (arms[0], arms[0])))
+            PrintedComparison("a", base, other),
+            PrintedComparison("b", base, other),
+            PrintedComparison("c", base, base),
         ]
     )
     assert rows[0].holm == pytest.approx(3 * plain)
+    assert rows[0].holm_interval is not None
     assert rows[0].holm_interval[1] == pytest.approx(3 * near, rel=1e-3)
     assert answer_of(rows[0])[0] == "cannot say"
     assert "after Holm: open" in answer_of(rows[0])[1]

@@ -245,3 +245,39 @@ def test_what_trains_networks_is_compared_and_not_these(tmp_path):
         )
     }
     assert "'SGD' trains VGG-16 (200)" in told
+
+
+def test_se_in_the_name_of_a_method_is_not_a_standard_error(tmp_path):
+    rows = "| SE-ResNet-50 | 77.02 ± 0.09 |\n| + SE | 76.10 ± 0.08 |\n| CBAM | 77.34 ± 0.11 |\n"
+    found, said = audited(tmp_path, f"| Method | Acc |\n|---|---|\n{rows}{SAID}")
+    assert {name: row.p_welch for name, row in found.items()} == {
+        "CBAM vs SE-ResNet-50, Acc": pytest.approx(welch((77.34, 0.11, 5), (77.02, 0.09, 5))),
+        "CBAM vs + SE, Acc": pytest.approx(welch((77.34, 0.11, 5), (76.1, 0.08, 5))),
+    }
+    assert "± is read as standard deviation" in said
+    named = rows.replace("+ SE", "Ours (SE)").replace("SE-ResNet-50", "ResNet")
+    found, _ = audited(tmp_path, f"| Method | Acc |\n|---|---|\n{named}{SAID}")
+    arm = (76.1, 0.08 * 5**0.5, 5)
+    assert found["CBAM vs Ours (SE), Acc"].p_welch == pytest.approx(welch((77.34, 0.11, 5), arm))
+
+
+def test_steps_behind_names_that_come_again_are_a_part_of_these(tmp_path):
+    rows = "| Hopper | 1M | 2100 ± 300 | 3100 ± 150 |\n| Hopper | 3M | 2600 ± 250 | 3300 ± 120 |\n"
+    text = f"| Env | Steps | PPO | SAC |\n|---|---|---|---|\n{rows}{SAID}"
+    assert set(audited(tmp_path, text, better="higher")[0]) == {
+        "SAC vs PPO, Hopper 1M",
+        "SAC vs PPO, Hopper 3M",
+    }
+
+
+def test_a_difference_with_its_interval_is_left_unread(tmp_path):
+    text = (
+        "Outcome & Control & Drug & Mean difference (95\\% CI) \\\\ \\midrule\n"
+        "BMI & 31.2 (4.5) & 30.1 (4.3) & $-1.1$ ($-2.3$ to 0.1) \\\\ \\bottomrule\n"
+    )
+    text = f"\\begin{{tabular}}{{llll}} \\toprule\n{text}\\end{{tabular}}\nmean (SD), n = 100\n"
+    rows, said = audited(tmp_path, text)
+    assert rows["Control vs Drug, BMI"].p_welch == pytest.approx(
+        welch((31.2, 4.5, 100), (30.1, 4.3, 100))
+    )
+    assert "Left unread: Mean difference (95% CI)" in said
