@@ -416,7 +416,6 @@ class Audited:
     condition: str = ""
     decision_survives_rounding: bool | None = None
     holm: float | None = None
-    holm_interval: tuple[float, float] | None = None
     smallest_confirmable_margin: float | None = None
     assumed: str | None = None
     assumed_why: str = ""
@@ -430,6 +429,7 @@ class Audited:
     findings: tuple[str, ...] = ()
     answer: Answer = "cannot say"
     reason: str = ""
+    holm_interval: tuple[float, float] | None = None
 
     @property
     def graded(self) -> bool:

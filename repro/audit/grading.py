@@ -320,7 +320,7 @@ def _p_range(row: AuditRow, assumed: Variant, p: float) -> Span:
     printed = row.comparison.p
     if printed is None:
         return row.intervals.get(assumed, (p, p))
-    return (printed.low, printed.high) if printed.relation == "=" else (p, p)
+    return (max(printed.low, 0.0), min(printed.high, 1.0)) if printed.relation == "=" else (p, p)
 
 
 SLACK = 1e-9
