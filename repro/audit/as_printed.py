@@ -21,7 +21,7 @@ from repro.audit.printed_cells import (
     ways,
     without_letters,
 )
-from repro.audit.printed_heads import ROLES, header, role_of, roles_of
+from repro.audit.printed_heads import ROLES, header, named_by_ticks, role_of, roles_of
 from repro.audit.printed_layout import CLASSES, Layout, is_ours, is_signed, layout, of_data
 from repro.audit.printed_rows import (
     Method,
@@ -90,6 +90,7 @@ def read_as_printed(
     the name of a method, which tells where methods are; ``plus_minus`` is what the user says a
     spread is.
     """
+    table = named_by_ticks(table)
     table = replace(table, rows=tuple(_without_letters(row, table.notes) for row in table.rows))
     if methods != "rows" and (joined := _joined(table)) is not None:
         table, methods = joined, "columns"

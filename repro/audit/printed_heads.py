@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import bare, has_spread, is_number, is_result
@@ -123,6 +124,30 @@ def heads(table: Pasted) -> int:
     ):
         first -= 1  # what heads the first section stays out of the header
     return first
+
+
+_TICK = re.compile(r"\\checkmark|\\cmark|\\ding\{?5[12]\}?|[✓✔☑√]")
+_CROSS = re.compile(r"\\xmark|\\ding\{?5[56]\}?|[✗✘☒×x]")
+
+
+def named_by_ticks(table: Pasted) -> Pasted:
+    """The table with rows called after the columns that are ticked, where those are the first."""
+    first = heads(table)
+    head, body = table.rows[:first], table.rows[first:]
+
+    def of_ticks(at: int) -> bool:
+        texts = [row[at].text for row in body if not row[at].empty]
+        ticked = any(map(_TICK.fullmatch, texts))
+        return ticked and all(_TICK.fullmatch(each) or _CROSS.fullmatch(each) for each in texts)
+
+    count = next((at for at in range(len(table.rows[0])) if not of_ticks(at)), 0)
+    if not head or not count:
+        return table
+    rows = [(replace(row[0], text="Variant"), *row[count:]) for row in head]
+    for row in body:
+        ticked = [head[-1][at].text for at in range(count) if _TICK.fullmatch(row[at].text)]
+        rows.append((replace(row[0], text=" + ".join(ticked) or "none"), *row[count:]))
+    return replace(table, rows=tuple(rows))
 
 
 def header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:

@@ -281,3 +281,16 @@ def test_a_difference_with_its_interval_is_left_unread(tmp_path):
         welch((31.2, 4.5, 100), (30.1, 4.3, 100))
     )
     assert "Left unread: Mean difference (95% CI)" in said
+
+
+@pytest.mark.parametrize(("tick", "cross"), [("\\checkmark", ""), ("✓", "✗"), ("✓", "x")])
+def test_rows_of_ticks_are_called_after_the_columns_ticked(tmp_path, tick, cross):
+    rows = (
+        f"| {cross} | {cross} | 74.1 ± 0.3 |\n| {tick} | {cross} | 75.2 ± 0.2 |\n"
+        f"| {tick} | {tick} | 76.4 ± 0.2 |\n"
+    )
+    text = f"| Aug | EMA | Acc |\n|---|---|---|\n{rows}{SAID}"
+    assert {name: row.p_welch for name, row in audited(tmp_path, text)[0].items()} == {
+        "Aug + EMA vs Aug, Acc": pytest.approx(welch((76.4, 0.2, 5), (75.2, 0.2, 5))),
+        "Aug + EMA vs none, Acc": pytest.approx(welch((76.4, 0.2, 5), (74.1, 0.3, 5))),
+    }
