@@ -21,7 +21,14 @@ from repro.audit.printed_cells import (
     ways,
     without_letters,
 )
-from repro.audit.printed_heads import ROLES, header, named_by_ticks, role_of, roles_of
+from repro.audit.printed_heads import (
+    ROLES,
+    header,
+    named_by_ticks,
+    role_of,
+    roles_of,
+    without_counts,
+)
 from repro.audit.printed_layout import CLASSES, Layout, is_ours, is_signed, layout, of_data
 from repro.audit.printed_rows import (
     Method,
@@ -112,12 +119,15 @@ def read_as_printed(
     found = Layout("rows") if sectioned else found
     side = _sure(found, table)
     roles = _without_gains(roles, names, body, across=side == "columns")
+    counted = without_counts(roles, body) if side == "columns" else roles
+    sizes = [name for name, *both in zip(names, roles, counted, strict=True) if both[0] != both[1]]
+    roles = counted
     said = " ".join((*table.notes, *names)).lower()
     reader = RowReader(table, names, roles, side, plus_minus or spread_told(said))
     rows = list(reader.methods(body))
     if reader.problems:
         raise SpecError(gathered(reader.problems)[:MOST])
-    reader.unread = [*(bare(row[0].text)[0] for row in others), *reader.unread]
+    reader.unread = [*sizes, *(bare(row[0].text)[0] for row in others), *reader.unread]
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
 
 

@@ -103,9 +103,12 @@ def _is_head(rows: Sequence[Sequence[Cell]], at: int) -> bool:
 def heads(table: Pasted) -> int:
     """How many rows head a table: all above its first rule, and above the first with a result.
 
+    Without a rule, a first row that is all in bold is above one, if it is the only such row.
     Rows with a spread, or several with decimal points, are results, whatever stands below them.
     """
-    rows, ruled = table.rows, table.ruled
+    rows = table.rows
+    bold = [all(bare(cell.text)[1] for cell in row if not cell.empty) for row in rows]
+    ruled = table.ruled or int(bold[0] and bold.count(True) == 1)
     above = [" ".join(cell.text for cell in row[1:]) for row in rows[:ruled]]
     if any(map(_SIGNED.search, above)) or sum("." in re.sub("[^0-9.]", "", x) for x in above) > 1:
         ruled = 0
@@ -187,3 +190,30 @@ def role_of(name: str, cells: Sequence[Cell]) -> str:
     with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
     with_spread = with_spread or any(_SIGNED.search(bare(cell.text)[0]) for cell in results)
     return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"
+
+
+MOST_RUNS = 100
+
+
+def without_counts(roles: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
+    """The roles where rows are data sets, without the sizes of these: n above those of runs.
+
+    Nor are whole numbers methods, before the first column with a spread.
+    """
+    rows = [row for row in body if not is_group(row)]
+
+    def numbers(at: int) -> list[int]:
+        texts = [row[at].text.replace(",", "") for row in rows if not row[at].empty]
+        whole = all(text.isascii() and text.isdecimal() for text in texts)
+        return [int(text[:9]) for text in texts] if whole else []
+
+    spread = [
+        at for at in range(1, len(roles)) if any(has_spread(bare(r[at].text)[0]) for r in rows)
+    ]
+    found = []
+    for at, role in enumerate(roles):
+        counts = numbers(at)
+        of_items = role == "n" and max(counts, default=0) > MOST_RUNS
+        before = role == "value" and bool(counts) and at < min(spread, default=0)
+        found.append("unread" if of_items or before else role)
+    return found

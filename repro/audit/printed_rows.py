@@ -136,6 +136,7 @@ def _told_in(name: str) -> Meaning | None:
     return spread_told(_SHORT.sub("", name).lower())
 
 
+_NO_SPREAD = re.compile(r" ?(?:±|\+/-) ?(?:n/?a|-+|[\N{EN DASH}\N{EM DASH}])$", re.IGNORECASE)
 _KEY = r"[0-9]{1,9}|[0-9][0-9.]{0,5}(?:[kMGB]| ?%|[- ]?[a-z]{3,})"
 _IN_NAME = re.compile(r"(?:[-+(*\N{EN DASH}\N{MINUS SIGN}] ?){0,3}[^\W\d]")
 """How a text begins that is part of a name, as `+ NFT` is."""
@@ -287,6 +288,9 @@ class RowReader:
         if cell.empty:
             return None
         text, bold, stars = bare(self._points(cell))
+        text = re.sub(
+            r" ?(?:±|\+/-) ?(?:n/?a|-+|[\N{EN DASH}\N{EM DASH}])$", "", text, flags=re.IGNORECASE
+        )
         found = VALUE.fullmatch(text)
         if TWO.fullmatch(text) or not re.search("[0-9]", text):
             self.unread.append(f"{cell.text[:40]!r}")

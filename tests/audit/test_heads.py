@@ -294,3 +294,30 @@ def test_rows_of_ticks_are_called_after_the_columns_ticked(tmp_path, tick, cross
         "Aug + EMA vs Aug, Acc": pytest.approx(welch((76.4, 0.2, 5), (75.2, 0.2, 5))),
         "Aug + EMA vs none, Acc": pytest.approx(welch((76.4, 0.2, 5), (74.1, 0.3, 5))),
     }
+
+
+def test_sizes_of_data_sets_are_not_numbers_of_runs_nor_methods(tmp_path):
+    text = (
+        "| Dataset | N | d | PBP | Dropout |\n|---|---|---|---|---|\n"
+        "| Boston | 506 | 13 | 3.01 ± 0.18 | 2.97 ± 0.19 |\n"
+        "| Year | 515,345 | 90 | 8.879 ± NA | 8.849 ± NA |\n\n"
+        "Test RMSE, mean ± standard error over 20 splits\n"
+    )
+    rows, said = audited(tmp_path, text)
+    by = 20**0.5
+    assert rows["Dropout vs PBP, Boston"].p_welch == pytest.approx(
+        welch((3.01, 0.18 * by, 20), (2.97, 0.19 * by, 20))
+    )
+    assert len(rows) == 1
+    assert "n = 20, as the text" in said
+    assert "Left unread: N, d, Year" in said
+    few = text.replace("506", "20").replace("515,345", "10").replace(" over 20 splits", "")
+    row = audited(tmp_path, few)[0]["Dropout vs PBP, Boston"]
+    assert row.p_welch == pytest.approx(welch((3.01, 0.18 * by, 20), (2.97, 0.19 * by, 20)))
+
+
+def test_a_first_row_all_in_bold_is_a_header(tmp_path):
+    body = "".join(f"<tr><td>{a}</td><td>{b}</td><td>{c}</td></tr>" for a, b, c in ROWS)
+    head = "".join(f"<td><b>{name}</b></td>" for name in ("Method", "1%", "0.5"))
+    rows, _ = audited(tmp_path, f"<table><tr>{head}</tr>{body}</table>{SAID}", better="higher")
+    assert set(rows) == {"IRM vs ERM, 1%", "IRM vs ERM, 0.5"}
