@@ -15,7 +15,9 @@ from repro.files import fatal
 ROLES: Mapping[str, re.Pattern[str]] = {
     "unread": re.compile(r"(?:ci[ _]?)?(?:lower|upper)(?:[ _](?:ci|bound))?|variance|iqr|range"),
     "n": re.compile(
-        r"#? ?(?:n|counts?|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds)"
+        r"#? ?(?:n|counts?|runs|seeds|trials|repeats|n (?:runs|seeds|trials)"
+        r"|(?:seed|run|trial)s? count"
+        r"|(?:num(?:ber)?|no\.?)(?: of)? (?:runs|seeds|trials)"
         r"|observations|obs\.?|sample size)"
     ),
     "p": re.compile(

@@ -193,6 +193,7 @@ class RowReader:
             for at in values:
                 if not self._spread_in(at, table.rows):
                     self.roles[at] = "unread"
+                    self.unread.append(self.names[at])
 
     def at(self, role: str) -> list[int]:
         """The columns of a role."""

@@ -65,3 +65,12 @@ def test_a_deviation_may_be_over_n_where_that_alone_changes_the_answer(tmp_path)
     for mean, answer in (("92.12", "holds"), ("90.40", "does not")):
         (row,) = audited(tmp_path, text.format("std", mean))[0].values()
         assert (row.answer, "numpy" in row.reason) == (answer, False)
+
+
+@pytest.mark.parametrize("head", ["seed_count", "num_seeds", "No. of trials", "n_seeds"])
+def test_a_column_of_numbers_of_runs_goes_by_many_names(tmp_path, head):
+    text = f",{head},reward_mean,reward_std\nppo,5,2100.5,300.2\nsac,6,3100.1,150.7\n"
+    (row,) = audited(tmp_path, text)[0].values()
+    assert row.p_welch == pytest.approx(welch((3100.1, 150.7, 6), (2100.5, 300.2, 5)))
+    _, told = audited(tmp_path, text.replace(head, "episodes"), n=5)
+    assert "Left unread: episodes" in told
