@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
 from typing import TypeAlias
 
 from repro.audit.as_printed import AsPrinted
@@ -45,7 +46,7 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
 
 MAX_PAIRS = 1_000
 VALUES_NEEDED = ("wilcoxon", "mann_whitney", "permutation")
-WELCH, PAIRED = Variant("welch"), Variant("paired")
+WELCH, PAIRED, OVER_N = Variant("welch"), Variant("paired"), Variant("welch", ddof=0)
 Scenario: TypeAlias = tuple[Meaning, int | None]
 
 
@@ -54,7 +55,8 @@ class _Found:
     """What one reading gives for a pair: p and its range, both again after Holm.
 
     ``fits`` is whether a two-sided t-test gives the printed p, and ``paired`` the least p of a
-    paired test, if none is printed and the table names such a test.
+    paired test, if none is printed and the table names such a test. ``over_n`` is the range after
+    Holm if deviations have n in the denominator, and not n - 1.
     """
 
     span: Span
@@ -64,6 +66,7 @@ class _Found:
     fits: bool
     family: int
     paired: float
+    over_n: Span
 
 
 Judge: TypeAlias = Callable[[Sequence[PrintedComparison]], Sequence[Audited]]
@@ -89,7 +92,7 @@ def audit_as_printed(
         advice = "leave methods out" if decided.baseline else "name one: --baseline NAME"
         raise fatal(Place(source), f"more than {MAX_PAIRS:,} pairs of methods", expected, advice)
     scenarios = _scenarios(pairs)
-    found = {each: _compute(pairs, each, rounding) for each in scenarios}
+    found = {each: _compute(pairs, each, rounding, over_n=printed.over_n) for each in scenarios}
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
     if len(scenarios) == 1:
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
@@ -121,7 +124,8 @@ def _told_together(
         return tuple(row for row, _ in rows), []
     names = list(dict.fromkeys(name for pair in without for name in pair.missing))
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    why = f"no spread (±) is printed for {', '.join(names[:NAMED])}{more}"
+    uneven = ", or an asymmetric interval," * any(p.a.uneven or p.b.uneven for p in without)
+    why = f"no spread (±){uneven} is printed for {', '.join(names[:NAMED])}{more}"
     kept = tuple(row for row, pair in rows if not pair.missing or pair.p is not None)
     if kept:
         return kept, [f"Of {len(rows)} pairs {len(kept)} can be judged; {why}."]
@@ -143,7 +147,9 @@ def _on_the_way(
         )
     if printed.of_bold and len(printed.columns if printed.across else printed.methods) > 2:
         yield printed.of_bold
-    names_of = printed.columns if not printed.across else [row.name for row in printed.methods]
+    with_spread = {key for row in printed.methods for key, v in row.values.items() if v.spread}
+    names_of = [each for each in printed.columns if each in with_spread]
+    names_of = [row.name for row in printed.methods] if printed.across else names_of
     complete = sum(pair.complete for pair in pairs)
     parts = {row.section for row in printed.methods if printed.sectioned}
     told = any(names and {*names} <= printed.better.keys() for names in (names_of, parts))
@@ -177,7 +183,7 @@ def _scenarios(pairs: Sequence[ComparedPair]) -> list[Scenario]:
 
 
 def _compute(
-    pairs: Sequence[ComparedPair], scenario: Scenario, rounding: Rounding
+    pairs: Sequence[ComparedPair], scenario: Scenario, rounding: Rounding, *, over_n: bool
 ) -> dict[int, _Found]:
     """What each pair that has all its numbers says by one reading, corrected over all of them."""
     comparisons = [pair.comparison(*scenario, rounding) for pair in pairs]
@@ -190,23 +196,32 @@ def _compute(
         for at, row in enumerate(rows)
         if WELCH in row.intervals and (nominal := row.nominal(WELCH)) is not None
     }
-    lows = holm([span[0] for _, span, _ in kept.values()])
-    highs = holm([span[1] for _, span, _ in kept.values()])
+    by_n = [
+        row.intervals[OVER_N if over_n and pairs[at].of_deviations(scenario[0]) else WELCH]
+        for at, (row, *_) in kept.items()
+    ]
+    spans = _after_holm([span for _, span, _ in kept.values()])
     afters = holm([p for *_, p in kept.values()])
     return {
         at: _Found(
             span,
             p,
-            (low, high),
+            after_span,
             after,
             any(match.tails == 2 for match in row.matches),
             len(kept),
             row.intervals.get(PAIRED, (1.0, 1.0))[0],
+            of_n,
         )
-        for (at, (row, span, p)), low, high, after in zip(
-            kept.items(), lows, highs, afters, strict=True
+        for (at, (row, span, p)), after_span, after, of_n in zip(
+            kept.items(), spans, afters, _after_holm(by_n), strict=True
         )
     }
+
+
+def _after_holm(spans: Sequence[Span]) -> list[Span]:
+    """The ranges of p after Holm, by their ends."""
+    return list(zip(*(holm([span[end] for span in spans]) for end in (0, 1)), strict=True))
 
 
 def _answered(
@@ -226,7 +241,7 @@ def _answered(
     elif pair.p is not None:
         answer, reason = _answer_to_p(pair, pair.p, found, rounding)
     else:
-        answer, reason = _if_paired(pair, found, *_answer(found))
+        answer, reason = _if_over_n(found, *_if_paired(pair, found, *_answer(found)))
     tried = {
         f"p_{of.reading}{f'_n_{n}' if n else ''}": each.p
         for (of, n), each in found.items()
@@ -248,6 +263,15 @@ def _if_paired(
     return answer, reason
 
 
+def _if_over_n(found: Mapping[Scenario, _Found], answer: Answer, reason: str) -> tuple[Answer, str]:
+    """The answer without a p, where deviations over n and not n - 1 may give another one."""
+    ways = {decision(each.over_n, ALPHA) for each in found.values()}
+    if answer == "cannot say" or _word(ways) == answer:
+        return answer, reason
+    other = YES[ways.pop() if len(ways) == 1 else None]
+    return "cannot say", f"{reason}; if deviations are over n and not n - 1 (numpy): {other}"
+
+
 def _is_open(printed: PrintedNumber, span: Span) -> bool:
     """Whether rounding allows p on both sides of a bound that is printed."""
     beyond = {"<": span[1] >= printed.value, ">": span[0] <= printed.value}
@@ -260,6 +284,9 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
     if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
         told = f"by its words ± is {Meaning('other').name}"
         return "cannot say", f"{told}, which no t-test takes. If it is not, say what: --plus-minus"
+    if uneven := [value.mean.text for value in (pair.a, pair.b) if value.uneven]:
+        of = f"the interval of {uneven[0]} is asymmetric, as one of a bootstrap or of logits is"
+        return "cannot say", f"{of}, so no standard error follows from its width"
     missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
     if missing:
         return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
@@ -336,21 +363,39 @@ def _answer_to_p(
     fits = {each.fits for each in found.values()}
     if fits == {True} and pair.tests.test == "paired":
         return "cannot say", f"{text} follows only if: the arms are correlated suitably"
+    if fits == {True} and any(_is_open(p, each.span) for each in found.values()):
+        return "cannot say", f"the numbers can give {text} by every reading of them, and need not"
     if fits == {True}:
         return "holds", f"{text} follows from the numbers by every reading of them"
-    ways = [
-        f"{reading.name}{f', n = {n}' if n else ''}"
-        for (reading, n), each in found.items()
-        if each.fits
-    ]
+    ways = list(_fitting_sizes(found))
     near = "from about" if p.relation == "<" else "near"
     between = () if ways else _between_sizes(pair, p, found, rounding)
-    ways += [f"{reading.name}, n {near} {n:,}" for reading, n in between]
+    ways += [(reading, f"n {near} {n:,}") for reading, n in between]
     if not ways:
         return "cannot say", f"no t-test of independent runs gives {text}; another test might"
-    listed = "; ".join(ways[:4]) + ("; ..." if len(ways) > 4 else "")
-    asked = "--plus-minus and --n" if len({of for of, _ in found}) > 1 else "--n"
-    return "cannot say", f"{text} follows if ± is: {listed}. Decide it by {asked}"
+    many, sized = len({of for of, _ in found}) > 1, any(n for _, n in found)
+    told = [", ".join(filter(None, (of.name if many else "", n))) for of, n in ways]
+    listed = "; ".join(told[:4]) + ("; ..." if len(told) > 4 else "")
+    asked = " and ".join(["--plus-minus"] * many + ["--n"] * sized)
+    return (
+        "cannot say",
+        f"{text} follows {'if ± is:' if many else 'for'} {listed}. Decide it by {asked}",
+    )
+
+
+def _fitting_sizes(found: Mapping[Scenario, _Found]) -> Iterator[tuple[Meaning, str]]:
+    """The readings that give the printed p, each with the sizes by which it does, from the least.
+
+    Sizes next to each other among those tried are one range.
+    """
+    for reading in dict.fromkeys(of for of, _ in found):
+        tried = [(n, each.fits) for (of, n), each in found.items() if of == reading]
+        for fits, group in groupby(tried, key=itemgetter(1)):
+            sizes = [f"{n:,}" for n, _ in group if n]
+            if fits and len(sizes) > 1:
+                yield reading, f"n from {sizes[0]} to {sizes[-1]}"
+            elif fits:
+                yield reading, f"n = {sizes[0]}" if sizes else ""
 
 
 MOST_RUNS = 10**7

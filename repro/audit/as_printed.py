@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,19 +21,31 @@ from repro.audit.printed_cells import (
     ways,
     without_letters,
 )
-from repro.audit.printed_rows import Method, RowReader, is_group, is_of_no_method, place_of, widened
+from repro.audit.printed_heads import (
+    ROLES,
+    header,
+    named_by_ticks,
+    role_of,
+    roles_of,
+    without_counts,
+)
+from repro.audit.printed_layout import CLASSES, Layout, is_ours, is_signed, layout, of_data
+from repro.audit.printed_rows import (
+    Method,
+    RowReader,
+    is_group,
+    is_method_after_all,
+    is_of_no_method,
+    place_of,
+)
 from repro.audit.printed_words import (
-    CLASSES,
     UNNAMED,
     Better,
-    Layout,
     Meaning,
     NamedTest,
     Reading,
     Side,
-    layout,
     metrics_in,
-    of_data,
     runs_told,
     spread_told,
     test_told,
@@ -43,28 +56,6 @@ from repro.evidence.published import PrintedNumber
 from repro.files import fatal
 from repro.schema.rows import MOST
 
-_ROLES: Mapping[str, re.Pattern[str]] = {
-    "unread": re.compile(r"(?:ci[ _]?)?(?:lower|upper)(?:[ _](?:ci|bound))?|variance|iqr|range"),
-    "n": re.compile(
-        r"#? ?(?:n|counts?|runs|seeds|trials|repeats|n runs|n seeds|number of (?:runs|seeds))"
-    ),
-    "p": re.compile(
-        r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\)| (?:vs\.?|versus|against|of) .*)?"
-    ),
-    "sd": re.compile(
-        r".*\b(?:s\.?d\.?|std\.?|std?\.? ?dev(?:iation)?\.?|stdev|standard deviation)\)?"
-    ),
-    "se": re.compile(r".*\b(?:s\.?e\.?m?\.?|std\.? err(?:or)?\.?|standard error)\)?"),
-    "ci95": re.compile(
-        r".*(?:[5-9][0-9] ?% ?ci|ci ?[5-9][0-9]|[5-9][0-9] ?% confidence interval|±ci)\)?"
-    ),
-}
-
-
-_SIGNED = re.compile(r"[0-9)%] ?(?:±|\+/-) ?[0-9.]")
-"""A number with its spread, whatever else stands in the cell, which is a mistake to be told."""
-_WITH_SPREAD = re.compile(r"±|\+/-|\( ?[0-9.]+(?![0-9.]* ?[*†])")
-
 
 @dataclass(frozen=True, slots=True)
 class AsPrinted:
@@ -73,7 +64,7 @@ class AsPrinted:
     ``across`` is whether each row compares its values; ``guessed`` are sentences on what the table
     does not say; ``way_guessed`` names what higher is taken to be better in, ``of_bold`` says what
     bold tells of it, and ``compared_with`` is the method that stars or p are against, and ``test``
-    theirs, where the text says so.
+    theirs, where the text says so. ``over_n`` is whether deviations may be over n, not n - 1.
     """
 
     methods: tuple[Method, ...]
@@ -90,6 +81,7 @@ class AsPrinted:
     of_bold: str = ""
     compared_with: str = ""
     test: NamedTest = UNNAMED
+    over_n: bool = True
 
 
 def read_as_printed(
@@ -105,39 +97,56 @@ def read_as_printed(
     the name of a method, which tells where methods are; ``plus_minus`` is what the user says a
     spread is.
     """
+    table = named_by_ticks(table)
     table = replace(table, rows=tuple(_without_letters(row, table.notes) for row in table.rows))
     if methods != "rows" and (joined := _joined(table)) is not None:
         table, methods = joined, "columns"
     table, sectioned = _by_data_set(table)
-    names, body = _header(table)
-    others = [bare(row[0].text)[0] for row in body if _is_of_other_things(row)]
-    body = [row for row in body if not _is_of_other_things(row)]
-    roles = _roles(table, names, body)
-    roles = _without_gains(roles, names, across=False)
-    if "value" not in roles[1:]:
+    names, body = header(table)
+    others = [row for row in body if _is_of_other_things(row, body)]
+    body = [row for row in body if row not in others]
+    roles = roles_of(table, names, body)
+    roles = _without_gains(roles, names, body, across=False)
+    tested = any("p" in roles and _TESTED.fullmatch(name) for name in names)
+    printed = any(
+        "±" in cell.text or has_spread(bare(cell.text)[0]) for r in body for cell in r[1:]
+    )
+    if "value" not in roles[1:] or (tested and not printed and not {"sd", "se"} & {*roles}):
         mistake = "only differences or statistics are printed, and not the results of methods"
         advice = "paste the table of the means; of a test, columns such as t, df, p"
         raise fatal(place_of(table.file, table.rows[0][0]), mistake, "93.4±0.2", advice)
     found = Layout(methods) if methods else _layout(table, names, roles, body, baseline)
     found = Layout("rows") if sectioned else found
     side = _sure(found, table)
-    roles = _without_gains(roles, names, across=side == "columns")
+    roles = _without_gains(roles, names, body, across=side == "columns")
+    counted = without_counts(roles, body) if side == "columns" else roles
+    sizes = [name for name, *both in zip(names, roles, counted, strict=True) if both[0] != both[1]]
+    roles = counted
     said = " ".join((*table.notes, *names)).lower()
     reader = RowReader(table, names, roles, side, plus_minus or spread_told(said))
     rows = list(reader.methods(body))
     if reader.problems:
         raise SpecError(gathered(reader.problems)[:MOST])
-    reader.unread = [*others, *reader.unread]
+    reader.unread = [*sizes, *(bare(row[0].text)[0] for row in others), *reader.unread]
     return replace(_told(table.notes, reader, rows, found.sentence), sectioned=sectioned)
 
 
-def _without_gains(roles: Sequence[str], names: Sequence[str], *, across: bool) -> list[str]:
+_TESTED = re.compile(r"[tTFzZWUHQ]|[tfz][- ]?(?:stat(?:istic)?|value)s?|(?:χ|chi-?)(?:²|\^?2)")
+"""A column of statistics, where another is of p."""
+
+
+def _without_gains(
+    roles: Sequence[str], names: Sequence[str], body: Sequence[Sequence[Cell]], *, across: bool
+) -> list[str]:
+    def is_of_gains(at: int, name: str) -> bool:
+        cells = ((row[at], [*row[1:at], *row[at + 1 :]]) for row in body)
+        return is_of_no_method(name, across=across) and not is_method_after_all(name, cells)
+
     return [
         "unread"
-        if role == "value"
-        and (is_of_no_method(name, across=across) or ("p" in roles and name in ("W", "U")))
+        if role == "value" and (is_of_gains(at, name) or ("p" in roles and _TESTED.fullmatch(name)))
         else role
-        for role, name in zip(roles, names, strict=True)
+        for at, (role, name) in enumerate(zip(roles, names, strict=True))
     ]
 
 
@@ -153,7 +162,8 @@ _OF_MEANS = re.compile(r"\b(?:means?|average|avg)\b|^m$")
 def _joined(table: Pasted) -> Pasted | None:
     """The table with each row of deviations behind the row of means above it; None without any.
 
-    Rows of n become a part of the names of the columns, or a note, and rows of p a column.
+    Rows of n become a part of the names of the columns, or a note, and rows of p a column. A row of
+    n alone is of groups in columns where what heads these, or a column of differences, says so.
     """
     head, *body = table.rows
     rows: list[list[Cell]] = []
@@ -178,7 +188,8 @@ def _joined(table: Pasted) -> Pasted | None:
         else:
             rows.append(list(row))
             ps.append(Cell("", row[0].line, 1))
-    if not notes or len(counts) > 1:
+    of_groups = counts and (of_data(head[0].text) or any(is_of_no_method(c.text) for c in head[1:]))
+    if not (notes or of_groups) or len(counts) > 1:
         return None
     head, said = _with_counts(head, counts)
     cut = [tuple(each) for each in (head, *rows)]
@@ -205,7 +216,7 @@ def _role_of_row(row: Sequence[Cell], above: Sequence[Sequence[Cell]]) -> str:
     """What a row is that a column may be too; SD may be a method, but below means or a metric."""
     name = bare(row[0].text)[0].lower().strip(" :")
     roles = ("sd", "se", "ci95", "n", "p")
-    role = next((role for role in roles if _ROLES[role].fullmatch(name)), "")
+    role = next((role for role in roles if ROLES[role].fullmatch(name)), "")
     if role in ("n", "p", ""):
         return role
     before = bare(above[-1][0].text)[0].lower() if above else ""
@@ -217,20 +228,39 @@ def _role_of_row(row: Sequence[Cell], above: Sequence[Sequence[Cell]]) -> str:
     return role if before and sure and "±" not in above[-1][1].text else ""
 
 
+def _apart(rows: Sequence[Method]) -> list[Method]:
+    """The rows, those of one name called after their sections too."""
+    counts = Counter(row.name for row in rows)
+    return [
+        replace(row, name=f"{row.section}, {row.name}")
+        if counts[row.name] > 1 and row.section
+        else row
+        for row in rows
+    ]
+
+
+_OVER_LESS = re.compile(
+    r"ddof ?= ?1|\bn ?[-\N{MINUS SIGN}] ?1\b|\bsample s(?:tandard deviation|\.?d|td)"
+    r"|unbiased|bessel"
+)
+"""Words that a deviation has n - 1 in the denominator."""
+
+
 def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: str) -> AsPrinted:
     """The rows that were read, and what notes, header and names say of them."""
-    names = reader.names
+    names, rows = reader.names, _apart(rows) if reader.across else rows
     columns = [names[at] for at in reader.at("value")]
     told = [names[at] for at, role in enumerate(reader.roles) if role not in ("value", "unread")]
     said = " ".join((*notes, *told)).lower()
     first = min(reader.at("value"), default=0)  # what stands before is part of the names
-    left = [names[at] for at in reader.at("unread") if at > first]
+    left = [names[at] for at in reader.at("unread") if at > first or is_of_no_method(names[at])]
     unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
     rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
+    rows, n, elsewhere = _of_ours(rows, n, reader, " ".join(notes).lower())
     side: Side = "columns" if reader.across else "rows"
     by_part = {row.section: better for row in rows if (better := way(row.section))}
     found = ways(_groups(rows, columns, side), [*notes, names[0]])
-    doubts = (guessed, reader.bracketed, differ, marks_told(said), _no_p(reader, rows))
+    doubts = (guessed, reader.bracketed, differ, elsewhere, marks_told(said), _no_p(reader, rows))
     return AsPrinted(
         methods=tuple(rows),
         columns=tuple(columns),
@@ -249,6 +279,7 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
             [*notes, *(names[at] for at in reader.at("p"))],
         ),
         test=test_told(said),
+        over_n=_OVER_LESS.search(said) is None,
     )
 
 
@@ -268,6 +299,43 @@ def _one_n(
         None,
         f"n is {told} by the text and {min(filter(None, named))} by a name: neither is taken.",
     )
+
+
+_ELSEWHERE = re.compile(
+    r"(?:(?P<mark>[†‡§])[^.;†‡§]{0,40}|\b(?:baselines?|others|(?:other|competing|prior|previous|"
+    r"existing) (?:methods?|works?|results|numbers|models|approaches))\b[^.;]{0,60})"
+    r"\b(?:(?:reported|published|given) (?:in|by)|(?:taken|copied|quoted|cited|borrowed) from"
+    r"|(?:results|numbers|values) (?:are )?from"
+    r"|from (?:the )?(?:original|their|respective|corresponding|previous))\b"
+)
+"""Words on methods whose numbers stand in other papers, or the mark of these."""
+
+
+def _of_ours(
+    rows: list[Method], n: int | None, reader: RowReader, said: str
+) -> tuple[list[Method], int | None, str]:
+    """The n of the notes with our methods alone, where others are as reported elsewhere."""
+    found = _ELSEWHERE.search(said)
+    if n is None or found is None:
+        return rows, n, ""
+    names = {key if reader.across else row.name for row in rows for key in row.values}
+    ours = {name for name in names if is_ours(name)}
+    if found["mark"]:
+        ours = names - reader.marked(found["mark"])
+    kept = [
+        replace(
+            row,
+            values={
+                key: replace(each, n=each.n or n)
+                if (key if reader.across else row.name) in ours
+                else each
+                for key, each in row.values.items()
+            },
+        )
+        for row in rows
+    ]
+    of = f"taken for {', '.join(sorted(ours))} alone" if ours else "not taken"
+    return kept, None, f"n = {n} is {of}: other numbers are as reported elsewhere."
 
 
 def _no_p(reader: RowReader, rows: Sequence[Method]) -> str:
@@ -310,7 +378,8 @@ def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int
     """
     names = [bare(cell.text)[0] for cell in head]
     sides = [of_data(name) for name in names[:2]]
-    grouped = sides == [None, False]
+    signed = any(is_signed(bare(row[1].text)[0]) for row in body if len(row) > 1)
+    grouped = sides in ([None, False], [None, None]) and (sides[1] is False or signed)
     if len(head) < 3 or (sides.count(True) != 1 and not grouped):
         return None
     at = 0 if grouped else sides.index(True)
@@ -318,7 +387,7 @@ def _column_of_data(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> int
     sorts = [len({*each}) for each in zip(*pairs, strict=True)]
     crossed = len({*pairs}) == len(pairs) > max(sorts, default=0)
     measured = all(
-        metrics_in(name) or _OF_MEANS.search(name.lower()) or _role(name, ()) != "unread"
+        metrics_in(name) or _OF_MEANS.search(name.lower()) or role_of(name, ()) != "unread"
         for name in names[2:]
     )
     if sides[1 - at] is None:
@@ -337,7 +406,7 @@ def _filled(body: Sequence[Sequence[Cell]], at: int) -> list[Sequence[Cell]]:
 
 def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     """Whether two rows at a time are of one thing, named once, with one p for both."""
-    at = next((at for at, cell in enumerate(head) if _ROLES["p"].fullmatch(cell.text.lower())), 0)
+    at = next((at for at, cell in enumerate(head) if ROLES["p"].fullmatch(cell.text.lower())), 0)
     firsts, seconds = body[::2], body[1::2]
     return (
         at > 1
@@ -351,41 +420,14 @@ def _in_pairs(head: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     )
 
 
-_SPREAD_OF = re.compile(
-    r"(std|sd|stdev|std\.? ?dev\.?|std\.? ?err(?:or)?|se|sem|stderr|standard error"
-    r"|standard deviation)[ _.]+(?:of )?(?:the )?(.+)"
-)
-"""`std_reward`, behind `mean_reward` or `reward`."""
-
-
-def _roles(table: Pasted, names: Sequence[str], body: Sequence[Sequence[Cell]]) -> list[str]:
-    """What each column is; SpecError where none is of results, or a statistic has no test."""
-    place = place_of(table.file, table.rows[0][0])
-    if any(re.fullmatch(r"df|d\.f\.|statistic", name.lower()) for name in names):
-        mistake = "no column says which test its statistic is of"
-        expected = "a column t, F, r, z, chi2, H or Q, and df where the test has any"
-        raise fatal(place, mistake, expected, "name the column of statistics after its test")
-    roles = [_role(name, [row[at] for row in body]) for at, name in enumerate(names)]
-    for at in range(2, len(names)):
-        found = _SPREAD_OF.fullmatch(names[at].lower())
-        if (
-            found
-            and names[at - 1].lower().endswith(found[2])
-            and roles[at - 1 : at + 1] == 2 * ["value"]
-        ):
-            roles[at] = "se" if re.search("se|err", found[1]) else "sd"
-    if "value" not in roles[1:]:
-        mistake = "no column of results: no cell is a number such as 93.4 or 93.4±0.2"
-        advice = "paste the table with its header, one method a row"
-        raise fatal(place, mistake, "93.4±0.2", advice)
-    return roles
-
-
-def _is_of_other_things(row: Sequence[Cell]) -> bool:
+def _is_of_other_things(row: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
     """Whether none of a row's several cells is a number of results: `2.5k`, or a header again."""
     texts = [bare(cell.text)[0] for cell in row[1:] if not cell.empty]
-    if texts and is_of_no_method(bare(row[0].text)[0]):
-        return True
+    name = bare(row[0].text)[0]
+    if texts and is_of_no_method(name):
+        others = [each for each in body if each is not row]
+        cells = ((row[at], [each[at] for each in others]) for at in range(1, len(row)))
+        return not is_method_after_all(name, cells)
     return len(texts) > 1 and not is_group(row) and not any(map(is_number, texts))
 
 
@@ -424,70 +466,6 @@ def _sure(found: Layout, table: Pasted) -> Side:
         advice = "decide it: --methods rows or --methods columns"
         raise fatal(place_of(table.file, table.rows[0][0]), mistake, expected, advice)
     return found.side
-
-
-_WHOLE = re.compile(r"[0-9]{1,7} ?%?")
-
-
-def _is_head(rows: Sequence[Sequence[Cell]], at: int) -> bool:
-    """Whether a row of whole numbers goes on with heads, as 10 and 100 below CIFAR and CIFAR.
-
-    Where names above it come twice, or it is the first, and spreads are printed below.
-    """
-    row = rows[at]
-    texts = [cell.text for cell in row[1:] if not cell.empty]
-    below = any(has_spread(bare(each[-1].text)[0]) for each in rows[at + 1 :])
-    if not below or "." in "".join(texts) or not _WHOLE.fullmatch(row[-1].text):
-        return False
-    above = [" ".join(cell.text for cell in each) for each in zip(*rows[:at], strict=True)]
-    named = [name for name in above[1:] if name.strip()]
-    corner = row[0]
-    return len({*named}) < len(named) if at else corner.empty or of_data(corner.text) is not None
-
-
-def _header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
-    """The names of the columns, each once, from all rows above the first with a result in it."""
-    rows = table.rows
-    first = next(
-        (at for at, row in enumerate(rows) if any(is_result(cell.text) for cell in row[1:])), 0
-    )
-    while _is_head(rows, first):
-        first += 1
-    while first > 1 and all(cell.empty for cell in rows[first - 1][1:]):
-        first -= 1  # what heads the first section stays out of the header
-    head, body = rows[:first], list(rows[first:])
-    if not head:
-        return [
-            "method",
-            *(f"value {at}" if at > 1 else "value" for at in range(1, len(rows[0]))),
-        ], body
-    names: list[str] = []
-    for column in zip(*widened(head), strict=True):
-        parts = dict.fromkeys(bare(cell.text)[0] for cell in column)
-        name = " ".join(filter(None, parts))
-        if name in names and (_ROLES["p"].fullmatch(name.lower()) or is_of_no_method(name)):
-            name = f"{name} ({len(names)})"
-        if name and name in names:
-            at = column[-1]
-            mistake = f"two columns are called {name[:50]!r}"
-            raise fatal(
-                place_of(table.file, at), mistake, "each name once", "rename one of the two"
-            )
-        names.append(name or f"column {len(names) + 1}" if names else name)
-    return names, body
-
-
-def _role(name: str, cells: Sequence[Cell]) -> str:
-    lower = re.sub(r"[*`$]| ?\(%\)", "", name.lower()).replace("_", " ").strip()
-    results = [cell for cell in cells if not cell.empty]
-    numbers = [cell for cell in results if is_number(bare(cell.text)[0])]
-    for role, pattern in _ROLES.items():
-        spread = any(_WITH_SPREAD.search(bare(cell.text)[0]) for cell in numbers)
-        if pattern.fullmatch(lower) and not spread:
-            return role
-    with_spread = any(has_spread(bare(cell.text)[0]) for cell in numbers)
-    with_spread = with_spread or any(_SIGNED.search(bare(cell.text)[0]) for cell in results)
-    return "value" if with_spread or len(numbers) * 2 > len(results) else "unread"
 
 
 def _groups(rows: Sequence[Method], columns: Sequence[str], side: Side) -> Groups:

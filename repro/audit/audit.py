@@ -115,6 +115,7 @@ def _audited(row: AuditRow, assumed: Assumed, family: Adjusted, rounding: Roundi
         matches=tuple(match.label(row.n) for match in row.matches),
         decision_survives_rounding=survives(row, variant),
         holm=family.holm,
+        holm_interval=family.holm_range,
         bh=family.bh,
         smallest_confirmable_margin=row.margin(),
         assumed=variant.label(row.n) if by_t else None,

@@ -398,7 +398,7 @@ class Audited:
     leave the fields of a comparison at their defaults and keep their own numbers in
     ``details``. ``p_interval`` holds every p that the assumed test could give from the
     unrounded numbers; ``p_student`` and ``p_welch`` are two-sided, from the numbers as
-    printed. ``holm`` and ``bh`` are adjusted over ``family``.
+    printed. ``holm`` and ``bh`` are adjusted over ``family``, ``holm_interval`` over all rounding.
     ``smallest_confirmable_margin`` is in the units of the means: TOST by Welch, alpha
     one-sided. ``equals_rounded`` says whether the assumed test on the rounded numbers gives
     the printed p to every printed digit. ``condition`` is the x of CONSISTENT-IF(x),
@@ -429,6 +429,7 @@ class Audited:
     findings: tuple[str, ...] = ()
     answer: Answer = "cannot say"
     reason: str = ""
+    holm_interval: tuple[float, float] | None = None
 
     @property
     def graded(self) -> bool:

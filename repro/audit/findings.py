@@ -43,20 +43,31 @@ def answer_of(row: Audited) -> tuple[Answer, str]:
     """The answer to a row and its reason: by its printed p, else by what the numbers carry."""
     if row.reason:
         return row.answer, row.reason
-    alpha, span, p = row.alpha, row.p_interval, row.p_welch
-    untested = row.p_printed is None and row.grade is Grade.NOT_CHECKABLE
-    if untested and alpha is not None and span is not None and p is not None and row.holm:
-        alone, after = decision(span, alpha), row.holm <= alpha
-        said = f"significant at {100 * alpha:g} %: {YES[alone]} ({p_number(p)}); after Holm: "
-        if alone is None:
-            return "cannot say", f"rounding allows {p_from(span)}"
-        return ("holds" if after else "does not"), f"{said}{YES[after]} ({p_number(row.holm)})"
+    if row.p_printed is None and (untested := _untested(row)) is not None:
+        return untested
     answer = ANSWERS.get(row.grade, "cannot say")
     if row.condition:
         return answer, f"the printed p follows only if: {row.condition}"
     if answer == "holds" and row.p_interval is not None:
         return answer, f"the printed p follows: the numbers give {span_text(row.p_interval)}"
     return answer, row.findings[0].partition("; ")[0] if row.findings else LEGEND[row.grade]
+
+
+def _untested(row: Audited) -> tuple[Answer, str] | None:
+    """What the numbers of a row without a p say, alone and after Holm, over all rounding."""
+    alpha, span, after = row.alpha, row.p_interval, row.holm_interval
+    p, holm = row.p_welch, row.holm
+    if row.grade is not Grade.NOT_CHECKABLE or not (alpha and span and after):
+        return None
+    if p is None or holm is None:
+        return None
+    alone, corrected = decision(span, alpha), decision(after, alpha)
+    if alone is None:
+        return "cannot say", f"rounding allows {p_from(span)}"
+    said = f"significant at {100 * alpha:g} %: {YES[alone]} ({p_number(p)}); after Holm: "
+    if corrected is None:
+        return "cannot say", f"{said}open, for rounding allows {p_from(after)}"
+    return ("holds" if corrected else "does not"), f"{said}{YES[corrected]} ({p_number(holm)})"
 
 
 YES = {True: "yes", False: "no", None: "open"}

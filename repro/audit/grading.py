@@ -278,13 +278,14 @@ class Adjusted:
     """The p of a row that was corrected, both corrections, and the size of its family.
 
     All ``None`` where a row has no p. ``p`` is the printed one (of a bound its upper end),
-    else the assumed test's from the numbers as printed.
+    else the assumed test's from the numbers as printed. ``holm_range`` is over all rounding.
     """
 
     p: float | None
     holm: float | None = None
     bh: float | None = None
     size: int = 0
+    holm_range: Span | None = None
 
 
 def adjust(rows: Sequence[AuditRow], assumed: Sequence[Assumed]) -> list[Adjusted]:
@@ -296,9 +297,14 @@ def adjust(rows: Sequence[AuditRow], assumed: Sequence[Assumed]) -> list[Adjuste
             families.setdefault(row.comparison.family, {})[index] = alone.p
     for family in families.values():
         p_values = list(family.values())
-        both = zip(family.items(), holm(p_values), benjamini_hochberg(p_values), strict=True)
-        for (index, p), by_holm, by_bh in both:
-            adjusted[index] = Adjusted(p, by_holm, by_bh, len(family))
+        spans = [_p_range(rows[index], assumed[index].variant, p) for index, p in family.items()]
+        lows, highs = (holm([span[end] for span in spans]) for end in (0, 1))
+        ranges = zip(lows, highs, strict=True)
+        by_holm, by_bh = holm(p_values), benjamini_hochberg(p_values)
+        for (index, p), one, other, span in zip(
+            family.items(), by_holm, by_bh, ranges, strict=True
+        ):
+            adjusted[index] = Adjusted(p, one, other, len(family), span)
     return adjusted
 
 
@@ -307,6 +313,14 @@ def _p(row: AuditRow, assumed: Variant) -> float | None:
     if p is None:
         return row.nominal(assumed)
     return min(p.high, 1.0) if p.relation != "=" else p.value
+
+
+def _p_range(row: AuditRow, assumed: Variant, p: float) -> Span:
+    """What the p that is corrected may be by rounding."""
+    printed = row.comparison.p
+    if printed is None:
+        return row.intervals.get(assumed, (p, p))
+    return (max(printed.low, 0.0), min(printed.high, 1.0)) if printed.relation == "=" else (p, p)
 
 
 SLACK = 1e-9

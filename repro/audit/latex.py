@@ -15,15 +15,17 @@ _RULES = re.compile(
     r"\\(?:top|mid|bottom)rule|\\hline|\\c(?:mid)?(?:rule|line)(?:\([lr]*\))?\{[^{}]*\}"
     r"|\\(?:addlinespace|specialrule)(?:\[[^\]]*\]|\{[^{}]*\})*"
 )
+_BETWEEN = re.compile(r"\\(?:top|mid)rule|\\[Xh]*hline|\\specialrule")
+"""A rule across the table, which may stand between its header and its rows."""
+
 _PLAIN = (
     (re.compile(r"\\(?:textbf|mathbf|bm|boldsymbol)\s*\{([^{}]*)\}"), r"**\1**"),
-    (re.compile(r"\\(?:multirow|multicolumn)\s*(?:\[\w\]\s*)?\{[^{}]*\}\s*(?:\[[^\]]*\]\s*)?"
-                r"(?:\{[^{}]*\}|\*|=)\s*(?:\[[^\]]*\]\s*)?\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\hspace\*?\s*\{[^{}]*\}"), ""),
     (re.compile(r"\\(?:text|mathrm|textrm|emph|textit|underline|textsc|textsuperscript|ensuremath"
                 r"|makecell|shortstack|mathbin|mathrel|mathord|scriptsize|footnotesize|tiny|small)"
                 r"\s*(?:\[[^\]]*\])?\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"\\raisebox\s*\{[^{}]*\}(?:\[[^\]]*\])*\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\(?:raise|rotate|resize)box\s*(?:\[[^\]]*\])*\{[^{}]*\}"
+                r"(?:\[[^\]]*\])*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\textcolor\s*\{[^{}]*\}\s*\{([^{}]*)\}|\\num\s*\{([^{}]*)\}"
                 r"|\\(?:SI|qty)\s*\{([^{}]*)\}\s*\{[^{}]*\}"), r"\1\2\3"),
     (re.compile(r"(?<=[0-9*}]) ?\\(?:std(?:v|ev)?|sd|pms|err|se|ci)\s*\{([0-9.]+)\}"), r"±\1"),
@@ -33,9 +35,11 @@ _PLAIN = (
     (re.compile(r"(?<=[0-9.])(?<!10)\^(?:\{[\w,]{1,5}\}|\w)(?![\w.])"), ""),
     (re.compile(r"(?<=[0-9*])_(?:\{([0-9.]+)\}|([0-9.]+))"), r"_\1\2"),
     (re.compile(r"[_^]\{([^{}]*)\}"), r"\1"),
-    (re.compile(r"(?<![\\\w])\{([^{}]*)\}|(?<=[0-9])\{([ (]*(?:±|\\pm)[^{}]*)\}"), r"\1\2"),
+    (re.compile(r"(?<![\\\w}])\{([^{}]*)\}|(?<=[0-9])\{([ (]*(?:±|\\pm)[^{}]*)\}"), r"\1\2"),
 )  # fmt: skip
 _SIGNS = (
+    (re.compile(r"\\multi(?:row|column)\s*(?:\[\w\]\s*)?\{[^{}]*\}\s*(?:\[[^\]]*\]\s*)?"
+                r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|\*|=)\s*(?:\[[^\]]*\]\s*)?(?=\{)"), ""),
     (re.compile(r"\^\{?\\(?:S|P)(?![a-zA-Z])\}?"), ""),
     (re.compile(r"\^\{ ?\\dagger ?\}|\^?\\dagger(?![a-zA-Z])"), "\N{DAGGER}"),
     (re.compile(r"\^\{ ?\\ddagger ?\}|\^?\\ddagger(?![a-zA-Z])"), "\N{DOUBLE DAGGER}"),
@@ -66,11 +70,15 @@ Seen = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Tabular:
-    """The rows of the first table, the caption and notes, and where a second table begins."""
+    """The rows of the first table, the caption and notes, and where a second table begins.
+
+    ``rule`` is where the first rule below a row stands, 0 where a table is cut out without its top.
+    """
 
     rows: list[list[Seen]]
     notes: list[str]
     second: int | None
+    rule: int
 
 
 def tabular(text: str) -> Tabular:
@@ -87,12 +95,17 @@ def tabular(text: str) -> Tabular:
         plain(line) for line in bare[end:].split("\n")[1:] if not line.strip().startswith("\\")
     ]
     body = _RULES.sub(lambda found: " " * len(found[0]), bare[start:end])
-    macros, rows, at = _macros(bare), [], start
+    macros, at = _macros(bare), start
+    rows: list[list[Seen]] = []
+    rule: re.Match[str] | None = None
     for line in re.split(r"(\\\\(?:\[[^\]]*\])?)", _without_breaks(body)):
         if line.strip() and not line.startswith("\\\\"):
+            top = begins or _BETWEEN.search(bare, start, at + len(line))
+            rule = _BETWEEN.search(bare, at + len(line), end) if top and not rows else rule
             rows.append(_with_errors(list(_ampersands(line, at, macros)), _joined(spec)))
         at += len(line)
-    return Tabular(rows, notes, begins[1].start() if len(begins) > 1 else None)
+    second = begins[1].start() if len(begins) > 1 else None
+    return Tabular(rows, notes, second, rule.start() if rule else 0)
 
 
 def _without_inner(text: str) -> str:

@@ -45,6 +45,14 @@ class Pasted:
     file: str
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...]
+    rule: tuple[int, int] = (0, 0)
+    """The line and column of the first rule below a row, or of the end of an HTML header."""
+
+    @property
+    def ruled(self) -> int:
+        """How many rows stand above the rule, all of whose cells do."""
+        above = [all((c.line, c.column) < self.rule for c in row) for row in self.rows]
+        return [*above, False].index(False) % (len(above) or 1)
 
 
 def read_pasted(text: str, file: str) -> Pasted:
@@ -52,7 +60,7 @@ def read_pasted(text: str, file: str) -> Pasted:
     text = text.removeprefix("\N{BYTE ORDER MARK}").replace("\r\n", "\n").replace("\r", "\n")
     _refuse_control(text, file)
     text = re.sub("[\N{ASTERISK OPERATOR}\N{LOW ASTERISK}]", "*", text)
-    rows, notes = _cut(text, file)
+    rows, notes, rule = _cut(text, file)
     rows = [[_seen(cell) for cell in row] for row in rows]
     rows = _continued([row for row in rows if not all(cell.empty for cell in row)])
     if not rows:
@@ -74,7 +82,7 @@ def read_pasted(text: str, file: str) -> Pasted:
             advice = "write - where nothing is printed; separate columns by tabs"
             place = Place(file, row[0].line, row[0].column)
             raise fatal(place, mistake, f"{width} cells", advice)
-    return Pasted(file, tuple(map(tuple, rows)), tuple(notes))
+    return Pasted(file, tuple(map(tuple, rows)), tuple(notes), rule)
 
 
 def _triangle(rows: Rows) -> Rows:
@@ -117,7 +125,8 @@ _ENTITY = re.compile(r"&(?:[A-Za-z]{2,9}|#[0-9]{2,5});")
 
 def _seen(cell: Cell) -> Cell:
     """A cell of LaTeX as it is seen, in whatever form of table it stands."""
-    text = _ENTITY.sub(lambda each: unescape(each[0]), cell.text)
+    text = re.sub(r"\s*<br ?/?>\s*", " ", cell.text)
+    text = _ENTITY.sub(lambda each: unescape(each[0]), text)
     return replace(cell, text=plain(text) if re.search(r"\$|\\pm|_\{", text) else text)
 
 
@@ -166,21 +175,22 @@ def _braced_commas(text: str) -> str:
     return braced.sub(lambda _: r"\,$" if thousands else "$,$", text)
 
 
-def _cut(text: str, file: str) -> tuple[Rows, list[str]]:
-    """The rows by the form that the text shows, and the lines outside of the table."""
+def _cut(text: str, file: str) -> tuple[Rows, list[str], tuple[int, int]]:
+    """The rows by the form that the text shows, the lines outside of the table, and its rule."""
     text = _braced_commas(text)
     if re.search(r"<t[rdh][\s>]", text, re.IGNORECASE):
         return _html(text, file)
     if r"\begin{tabular" in text or (r"\\" in text and "&" in text):
         return _latex(text, file)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if sum("|" in line for _, line in lines) * 2 > len(lines):
-        return _piped(lines, file)
+    piped = [line for _, line in lines if "|" in line]
+    if len(piped) * 2 > len(lines) or any(map(_RULE.fullmatch, piped[1:2])):
+        return *_piped(lines, file), _first_rule(lines)
     separator = max("\t;,", key=lambda sign: _regular(lines, sign))
     commas = sum("," in line for _, line in lines) if separator == "," else 0
     if max(_regular(lines, separator), commas) * 2 > len(lines):
-        return _separated(text, separator, file)
-    return _lined_up(lines, file)
+        return *_separated(text, separator, file), (0, 0)
+    return *_lined_up(lines, file), (0, 0)
 
 
 def _regular(lines: Sequence[tuple[int, str]], sign: str) -> int:
@@ -280,6 +290,12 @@ def _piped(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[str]
     return kept, [line for _, line in lines if "|" not in line]
 
 
+def _first_rule(lines: Sequence[tuple[int, str]]) -> tuple[int, int]:
+    """The first rule below a row."""
+    first = next((n for n, line in lines if "|" in line and not _RULE.fullmatch(line)), 0)
+    return next((n for n, line in lines if n > first and _RULE.fullmatch(line)), 0), 0
+
+
 def _markdown(number: int, line: str) -> Iterator[Cell]:
     begin = len(line) - len(line.lstrip()) + line.lstrip().startswith("|")
     end = len(line.rstrip()) - line.rstrip().endswith("|")
@@ -371,8 +387,8 @@ def _words(number: int, line: str, pattern: str) -> list[Cell]:
     return [Cell(word[0], number, word.start() + 1) for word in re.finditer(pattern, line)]
 
 
-def _latex(text: str, file: str) -> tuple[Rows, list[str]]:
-    """The rows of the one tabular of a text, or of lines cut out of one."""
+def _latex(text: str, file: str) -> tuple[Rows, list[str], tuple[int, int]]:
+    """The rows of the one tabular of a text, or of lines cut out of one, and its first rule."""
     found = tabular(text)
     if found.second is not None:
         _several(place_of_offset(text, found.second, file))
@@ -384,7 +400,8 @@ def _latex(text: str, file: str) -> tuple[Rows, list[str]]:
         ]
         for row, where in zip(found.rows, places, strict=True)
     ]
-    return rows, found.notes
+    rule = place_of_offset(text, found.rule, file)
+    return rows, found.notes, (rule.line or 0, rule.column or 0)
 
 
 def _several(place: Place) -> None:
@@ -402,6 +419,7 @@ class _Table(HTMLParser):
         self.below: dict[int, tuple[int, Cell]] = {}
         self.open: tuple[int, int, int, int] | None = None
         self.text: list[str] = []
+        self.rule = (0, 0)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "table":
@@ -413,6 +431,8 @@ class _Table(HTMLParser):
             self.rows.append([])
         elif tag in ("td", "th"):
             self.finish()
+            if tag == "td" and not self.rule[0]:
+                self.rule = self.getpos()[0], self.getpos()[1] + 1
             spans = {name: value for name, value in attrs if name in ("colspan", "rowspan")}
             line, column = self.getpos()
             self.open = (line, column + 1, _span(spans, "colspan"), _span(spans, "rowspan"))
@@ -429,6 +449,8 @@ class _Table(HTMLParser):
             self.finish()
             if tag == "tr" and self.rows:
                 self._fill()
+        elif tag == "thead":
+            self.rule = self.getpos()[0], self.getpos()[1] + 1
         elif tag in ("b", "strong"):
             self.text.append("**")
         elif tag in ("sup", "sub"):
@@ -466,9 +488,9 @@ def _span(spans: dict[str, str | None], name: str) -> int:
     return min(max(int(said), 1), MAX_SPAN) if said.isascii() and said.isdecimal() else 1
 
 
-def _html(text: str, file: str) -> tuple[Rows, list[str]]:
+def _html(text: str, file: str) -> tuple[Rows, list[str], tuple[int, int]]:
     parser = _Table(file)
     parser.feed(text)
     parser.close()
     parser.finish()
-    return [row for row in parser.rows if row], parser.notes
+    return [row for row in parser.rows if row], parser.notes, parser.rule

@@ -53,6 +53,7 @@ class PrintedValue:
 
     ``spread`` is what follows ± or stands in parentheses: a deviation, an error, half an interval.
     ``meaning`` of it, ``n`` and ``test`` are what its cell, row or column says of it alone.
+    ``uneven`` is whether its interval is asymmetric, so that no error follows from its width.
     """
 
     mean: PrintedNumber
@@ -63,6 +64,7 @@ class PrintedValue:
     percent: bool = False
     n: int | None = None
     test: str = ""
+    uneven: bool = False
 
 
 _MARKS = re.compile(
@@ -137,8 +139,16 @@ def number_of(text: str) -> PrintedNumber:
     return number
 
 
-def half_of(mean: PrintedNumber, low: PrintedNumber, high: PrintedNumber) -> PrintedNumber | None:
-    """Half of an interval; None where its mean is not in the middle, so that it is none of a t."""
+def half_of(mean: PrintedNumber, found: re.Match[str]) -> PrintedNumber | None:
+    """Half of an interval; None where its mean is not in the middle, so that it is none of a t.
+
+    ClaimError where the mean is outside. Between ends, -- may be a dash and not a minus.
+    """
+    low, high = number_of(found["low"]), number_of(found["high"])
+    if not low.value <= mean.value <= high.value and "--" in found[0]:
+        high = number_of(found["high"].lstrip("-"))
+    if not low.value <= mean.value <= high.value:
+        raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
     half, slack = (high.value - low.value) / 2, low.half + high.half + mean.half
     if half <= 0 or abs(low.value + half - mean.value) > slack + half / 10:
         return None
@@ -148,10 +158,7 @@ def half_of(mean: PrintedNumber, low: PrintedNumber, high: PrintedNumber) -> Pri
 def spread_of(found: re.Match[str]) -> tuple[PrintedNumber | None, Meaning | None]:
     """The spread of a mean: half of an interval that is printed with both its ends."""
     if found["low"]:
-        mean, low, high = (number_of(found[each]) for each in ("mean", "low", "high"))
-        if not low.value <= mean.value <= high.value:
-            raise ClaimError(f"{found[0]!r}: the mean lies outside of its interval")
-        half = half_of(mean, low, high)
+        half = half_of(number_of(found["mean"]), found)
         return half, None if half is None else Meaning("ci95")
     text = found["spread"] or found["inside"]
     if text is None:

@@ -90,6 +90,11 @@ class ComparedPair:
         found = [senses(each) for each in (self.a, self.b) if each.spread is not None]
         return {sense for each in found if len(each) > 1 for sense in each}
 
+    def of_deviations(self, meaning: Meaning) -> bool:
+        """Whether both spreads are deviations in a reading of those that may be."""
+        both = (self.a, self.b)
+        return all(_meant(each, meaning).reading == "sd" for each in both if senses(each))
+
     @property
     def missing(self) -> list[str]:
         """The names of the values that no spread is printed with."""
@@ -116,13 +121,18 @@ def senses(value: PrintedValue) -> Sequence[Meaning]:
     return [by_t] if (value.n or 0) >= MANY else [by_t, by_z]
 
 
+def _meant(value: PrintedValue, meaning: Meaning) -> Meaning:
+    """What ± of a value is in a reading of those that may be one thing or another."""
+    return meaning if meaning in senses(value) else senses(value)[0]
+
+
 def arm_of(value: PrintedValue, n: int | None, meaning: Meaning, rounding: Rounding) -> PrintedArm:
     """A value of ``n`` runs, where the table says no other number, in a reading of ±."""
     mean, spread, n = value.mean.under(rounding), value.spread, value.n or n
     if n is None or n < 2 or spread is None or not senses(value):
         return PrintedArm(mean, None, None)
     spread = spread.under(rounding)
-    meant = meaning if meaning in senses(value) else senses(value)[0]
+    meant = _meant(value, meaning)
     by = MEANT[meant.reading](n, meant.level) / meant.times
     spread = replace(spread, value=spread.value * by, half=spread.half * by)
     return PrintedArm(mean, spread, n)
@@ -161,19 +171,31 @@ def _refuse_units(arms: Arms, group: str, source: str) -> None:
     """SpecError where one value is printed in percent and another as a share."""
     percent = [each.mean for each in arms.values() if each.percent and each.mean.value > 1]
     others = [each.mean for each in arms.values() if not each.percent]
-    if percent and others and all(0 < abs(mean.value) <= 1 for mean in others):
+    shares = [each.mean for each in arms.values() if _may_be_share(each)]
+    if percent and others and all(mean in shares for mean in others):
         mistake = (
             f"{group}: {percent[0].text} is in percent, and {others[0].text} looks like a share"
         )
         advice = "write all of them in percent, or none"
         raise fatal(Place(source), mistake, "values in one unit", advice)
-    means = [each.mean.value for each in arms.values()]
-    shares = [mean for mean in means if 0.2 <= mean < 1]
-    wholes = [mean for mean in means if 20 <= mean <= 100]
-    if shares and any(all(0.8 < 100 * share / mean < 1.25 for share in shares) for mean in wholes):
-        mistake = f"{group}: {wholes[0]:g} looks like percent, and {shares[0]:g} like a share"
+    likely = [share for share in shares if 0.2 <= share.value < 1]
+    wholes = [each.mean for each in arms.values() if 20 <= each.mean.value <= 100]
+    if likely and any(all(_is_same(share, mean) for share in likely) for mean in wholes):
+        mistake = f"{group}: {wholes[0].text} looks like percent, and {likely[0].text} like a share"
         advice = "write all of them in percent, or leave out those of another metric"
         raise fatal(Place(source), mistake, "values in one unit", advice)
+
+
+def _is_same(share: PrintedNumber, percent: PrintedNumber) -> bool:
+    """Whether a share, printed with more digits, is near to a number in percent."""
+    near = 0.8 < 100 * share.value / percent.value < 1.25
+    return near and share.half < percent.half
+
+
+def _may_be_share(value: PrintedValue) -> bool:
+    """Whether a value lies between 0 and 1, and its spread does not say that it need not."""
+    wide = value.spread is not None and value.spread.value > 1
+    return 0 < abs(value.mean.value) <= 1 and not wide
 
 
 def _settled(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from repro.audit.comparison import printed_p
 from repro.audit.pasted import Cell, Pasted
@@ -64,6 +66,43 @@ def is_of_no_method(name: str, *, across: bool = False) -> bool:
     return bool(of_two or _NO_METHOD.fullmatch(name))
 
 
+_MAYBE = re.compile(r"delta|gain|diff|gap|drop|u?p?lift", re.IGNORECASE)
+
+
+def is_method_after_all(name: str, cells: Iterable[tuple[Cell, Sequence[Cell]]]) -> bool:
+    """Whether Delta or Gain is the name of a method, for it has spreads and is not a difference.
+
+    ``cells`` are its cells, each with those of the others that it may be the difference of two of.
+    """
+    if _MAYBE.fullmatch(name.strip()) is None:
+        return False
+    read = [(_result(mine), list(map(_result, others))) for mine, others in cells if not mine.empty]
+    return any(
+        mine is not None and mine[1] and not _is_difference(mine[0], [o[0] for o in others if o])
+        for mine, others in read
+    )
+
+
+def _result(cell: Cell) -> tuple[PrintedNumber, bool] | None:
+    """The number of a cell, and whether it has a spread."""
+    text = bare(cell.text)[0]
+    found = VALUE.fullmatch(text)
+    try:
+        return None if found is None else (number_of(found["mean"]), has_spread(text))
+    except ClaimError:
+        return None
+
+
+def _is_difference(mine: PrintedNumber, others: Sequence[PrintedNumber]) -> bool:
+    """Whether a number is the difference of two others, in their unit or in percent of one."""
+    return any(
+        abs(abs(mine.value) - abs(a.value - b.value) * by)
+        <= mine.half + (a.half + b.half) * by + 1e-9
+        for a, b in permutations(others, 2)
+        for by in (1.0, 100 / abs(b.value or math.inf))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A row of a table: its name, a value per column, the p of a column, and what heads it."""
@@ -80,25 +119,27 @@ def is_group(row: Sequence[Cell]) -> bool:
     return texts <= {row[0].text}
 
 
-def widened(head: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
-    """The header, its names above reaching right over names below that come more than once."""
-    names = [cell.text.lower() for cell in head[-1]]
-    found = []
-    for row in head[:-1]:
-        cells = list(row)
-        for at in range(2, len(cells)):
-            again = names.count(names[at]) > 1 and not re.match(r"p\b|sig|$", names[at])
-            if cells[at].empty and again:
-                cells[at] = cells[at - 1]
-        found.append(tuple(cells))
-    return [*found, head[-1]]
-
-
 _THOUSANDS = re.compile(
     r"(?<![0-9,])[0-9]{1,3}(?:(?:,[0-9]{3}){2,}(?![0-9])"
     r"|,[0-9]{3} ?(?:±|\+/-) ?[0-9]{3,}(?![0-9.,]))"
 )
 """A comma that cannot be a decimal one: it stands twice, or next to a whole spread of hundreds."""
+
+
+_SHORT = re.compile(
+    r"(?<![(\[±,/])(?<![(\[±,/-] )(?<!mean )\b(?:se|sem|sd|std)\b(?!\.)", re.IGNORECASE
+)
+
+
+def _told_in(name: str) -> Meaning | None:
+    """What the name of a method says that ± is; SE-ResNet and + SE say nothing of it."""
+    return spread_told(_SHORT.sub("", name).lower())
+
+
+_NO_SPREAD = re.compile(r" ?(?:±|\+/-) ?(?:n/?a|-+|[\N{EN DASH}\N{EM DASH}])$", re.IGNORECASE)
+_KEY = r"[0-9]{1,9}|[0-9][0-9.]{0,5}(?:[kMGB]| ?%|[- ]?[a-z]{3,})"
+_IN_NAME = re.compile(r"(?:[-+(*\N{EN DASH}\N{MINUS SIGN}] ?){0,3}[^\W\d]")
+"""How a text begins that is part of a name, as `+ NFT` is."""
 
 
 def place_of(file: str, cell: Cell) -> Place:
@@ -139,7 +180,7 @@ class RowReader:
         self.across = side == "columns"
         self.heads = table.rows[0]
         firsts = [row[0] for row in table.rows[1:] if not is_group(row)]
-        names_at = self.heads[1:] if self.across else firsts
+        self.names_at = names_at = self.heads[1:] if self.across else firsts
         loud = [cell for cell in names_at if bare(cell.text)[1]]
         self.shown = loud if len(loud) < len(names_at) else []
         spread = any(self._spread_in(at, table.rows) for at in values)
@@ -152,18 +193,26 @@ class RowReader:
             for at in values:
                 if not self._spread_in(at, table.rows):
                     self.roles[at] = "unread"
+                    self.unread.append(self.names[at])
 
     def at(self, role: str) -> list[int]:
         """The columns of a role."""
         return [at for at, each in enumerate(self.roles) if each == role]
 
+    def marked(self, mark: str) -> set[str]:
+        """The methods with a mark behind their names."""
+        return {bare(cell.text)[0] for cell in self.names_at if mark in cell.text}
+
     def _take_keys(self, rows: Sequence[Sequence[Cell]]) -> None:
-        """Columns of whole numbers behind names that come again are a part of the names."""
+        """Columns of numbers without spread behind names that come again are a part of the names.
+
+        Whole ones, or with a letter, as 1M steps, 10% or 4-bit are.
+        """
         if len({row[0].text for row in rows if not row[0].empty}) == len(rows):
             return
         for at in range(1, len(self.roles)):
-            whole = all(re.fullmatch("[0-9]{1,9}", row[at].text) for row in rows)
-            if self.roles[at] != "value" or self._spread_in(at, rows) or not whole:
+            whole = all(re.fullmatch(_KEY, row[at].text) for row in rows)
+            if self.roles[at] not in ("value", "unread") or self._spread_in(at, rows) or not whole:
                 return
             self.roles[at] = "key"
 
@@ -230,7 +279,7 @@ class RowReader:
             *(
                 row[at].text
                 for at in range(1, first)
-                if self.roles[at] == "key" or row[at].text[:1].isalpha()
+                if self.roles[at] == "key" or _IN_NAME.match(row[at].text)
             ),
         ]
         return " ".join(bare(text)[0] for text in texts)
@@ -240,6 +289,9 @@ class RowReader:
         if cell.empty:
             return None
         text, bold, stars = bare(self._points(cell))
+        text = re.sub(
+            r" ?(?:±|\+/-) ?(?:n/?a|-+|[\N{EN DASH}\N{EM DASH}])$", "", text, flags=re.IGNORECASE
+        )
         found = VALUE.fullmatch(text)
         if TWO.fullmatch(text) or not re.search("[0-9]", text):
             self.unread.append(f"{cell.text[:40]!r}")
@@ -253,16 +305,15 @@ class RowReader:
         try:
             self._refuse_units(found, cell, self._name(row) if self.across else self.names[at])
             spread, meaning = spread_of(found)
-            if found["low"] and spread is None and not self.bracketed:
-                self.bracketed = (
-                    f"The interval {cell.text[:40]!r} is not around its mean: not read."
-                )
             bold = bold and (self.heads[at] if self.across else row[0]) not in self.shown
             mean, percent = number_of(found["mean"]), "%" in cell.text + self.names[at]
-            told = spread_told(self._name(row).lower()) or spread_told(self.names[at].lower())
+            method, of = self._name(row), self.names[at]
+            method, of = (of, method) if self.across else (method, of)
+            told = _told_in(method) or spread_told(of.lower())
             of_all = told is not None and told.reading in ("ci95", "other")
             meaning = told if of_all else meaning or told
-            value = PrintedValue(mean, spread, stars, bold, meaning, percent)
+            uneven = bool(found["low"]) and spread is None
+            value = PrintedValue(mean, spread, stars, bold, meaning, percent, uneven=uneven)
             if after is not None and not row[after].empty:
                 return self._with_deviation(value, cell, row[after], after)
         except ClaimError as error:
@@ -273,7 +324,7 @@ class RowReader:
     def _with_deviation(self, value: PrintedValue, mean: Cell, cell: Cell, at: int) -> PrintedValue:
         """The value with what the next column says: a deviation, or both ends of an interval.
 
-        An interval that is not around the mean is of another thing, as a difference or a ratio.
+        An interval that the mean is outside of is of another thing, as a difference or a ratio.
         """
         meaning = spread_told(self.names[at].lower()) or _MEANINGS[self.roles[at]]
         text = bare(self._points(cell))[0]
@@ -285,11 +336,12 @@ class RowReader:
         text = re.sub(" ?%", "", text)
         if (ends := INTERVAL.fullmatch(text)) is None:
             return replace(value, spread=number_of(text.lstrip("±+/- ")), meaning=meaning)
-        half = half_of(value.mean, number_of(ends["low"]), number_of(ends["high"]))
-        if half is None:
+        try:
+            half = half_of(value.mean, ends)
+        except ClaimError:
             self.unread.append(self.names[at])
             return value
-        return replace(value, spread=half, meaning=meaning)
+        return replace(value, spread=half, meaning=meaning, uneven=half is None)
 
     def _refuse_units(self, found: re.Match[str], cell: Cell, group: str) -> None:
         """ClaimError if units differ within a group, or nothing says what a spread below is."""

@@ -291,15 +291,20 @@ def refuse_coefficients(table: Pasted) -> None:
     heads = {plain(cell.text).strip().lower() for cell in head}
     said = " ".join(plain(cell.text).lower() for cell in head)
     ps = [at for at, cell in enumerate(head) if _HEADS["p"].fullmatch(plain(cell.text).lower())]
+    with_spread = any("±" in c.text for row in body for c in row)
     by_ranks = [cell for cell in head if _BY_RANKS.fullmatch(plain(cell.text).strip().lower())]
-    if ps and len(by_ranks) == 1 and not any("±" in c.text for row in body for c in row):
+    if ps and len(by_ranks) == 1 and not with_spread:
         mistake = f"the p of {by_ranks[0].text} takes the values of every run"
         advice = "write the z of the test, if it is printed, in a column z"
         place = Place(table.file, by_ranks[0].line, by_ranks[0].column)
         raise fatal(place, mistake, "a column t, F, r, z, χ², H or Q", advice)
     with_se = re.search(r"\b(?:estimate|coef\w*)\b.*\b(?:se|std\.? err\w*|standard error)", said)
     of_all = bool(ps) and not any(row[ps[0]].empty for row in body)
-    by_head = {"t", "p"} <= heads and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
+    by_head = (
+        not with_spread
+        and {"t", "p"} <= heads
+        and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
+    )
     row = next((row for row in body if intercept.fullmatch(plain(row[0].text).strip())), None)
     row = head if by_head or (with_se and of_all) else row
     if row is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from scipy import stats
 
 from repro.audit.audit import audit
 from repro.audit.comparison import PrintedArm, PrintedComparison
+from repro.audit.findings import answer_of
 from repro.evidence.published import PrintedNumber
 from tests.audit.test_grade import SAME, graded, said
 
@@ -54,3 +56,25 @@ def test_a_bound_for_p_reads_as_printed():
     """`> .05` is not written with an equals sign before it."""
     row = graded("x", SAME, ("13.0", "1.0"), "> .05", test="welch")
     assert said(row, "p > .05 does not follow")
+
+
+def test_rounding_may_leave_open_what_holms_correction_gives():
+    """Alone both are significant over all rounding, and corrected only by the printed digits."""
+    base, other = PrintedArm.read("90.1", "0.6", 5), PrintedArm.read("91.2", "0.5", 5)
+    near = stats.ttest_ind_from_stats(90.15, 0.65, 5, 91.15, 0.55, 5, equal_var=False).pvalue
+    plain = stats.ttest_ind_from_stats(90.1, 0.6, 5, 91.2, 0.5, 5, equal_var=False).pvalue
+    assert near < 0.05 < 3 * near
+    assert 3 * plain < 0.05
+    rows = audit(
+        [
+            PrintedComparison("a", base, other),
+            PrintedComparison("b", base, other),
+            PrintedComparison("c", base, base),
+        ]
+    )
+    assert rows[0].holm == pytest.approx(3 * plain)
+    assert rows[0].holm_interval is not None
+    assert rows[0].holm_interval[1] == pytest.approx(3 * near, rel=1e-3)
+    assert answer_of(rows[0])[0] == "cannot say"
+    assert "after Holm: open" in answer_of(rows[0])[1]
+    assert answer_of(rows[2])[0] == "does not"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from scipy import stats
 
 from repro.errors import SpecError
 from tests.audit.printed import audited, welch
@@ -300,7 +301,50 @@ def test_bold_of_one_method_is_the_best_where_a_note_says_so(tmp_path):
     assert "Lower is taken to be better, by what is in bold" in said
 
 
-def test_an_interval_that_is_not_around_its_mean_is_no_spread(tmp_path):
-    cells = "A, 93.1 [92.0 93.4]", "B, 94.5 [94.1 94.9]"
-    _, said = audited(tmp_path, piped("Method, Acc", *cells) + "\n5 seeds\n")
-    assert "The interval '93.1 [92.0 93.4]' is not around its mean: not read." in said
+@pytest.mark.parametrize("text", ["93.1 [92.0 93.4]", "93.1 (92.0--93.4)", "93.1 (92.0, 93.4)"])
+def test_an_asymmetric_interval_is_no_spread_and_no_mistake(tmp_path, text):
+    table = f"| Method | Acc |\n|---|---|\n| A | {text} |\n| B | 94.5 (94.1 94.9) |\n"
+    rows, said = audited(tmp_path, f"{table}\n5 seeds\n")
+    ((name, row),) = rows.items()
+    assert (name, row.answer) == ("B vs A, Acc", "cannot say")
+    assert row.reason.startswith("the interval of 93.1 is asymmetric")
+    assert "outside" not in said
+
+
+def test_two_hyphens_between_the_ends_of_an_interval_are_a_dash(tmp_path):
+    cells = "A, 0.711 (0.651--0.771)", "B, 0.901 (0.881--0.921)", "C, -0.70 (-0.80--0.60)"
+    rows, _ = audited(tmp_path, piped("Method, Gap", *cells) + "\n5 seeds, 95% CI\n")
+    t = stats.t.ppf(0.975, 4)
+    arms = [(mean, half * 5**0.5 / t, 5) for mean, half in ((0.711, 0.06), (0.901, 0.02))]
+    assert rows["A vs B, Gap"].details["p_ci95-t"] == pytest.approx(welch(*arms))
+    third = -0.70, 0.1 * 5**0.5 / t, 5
+    assert rows["B vs C, Gap"].details["p_ci95-t"] == pytest.approx(welch(arms[1], third))
+
+
+def test_a_number_below_one_with_a_spread_above_it_is_not_a_share(tmp_path):
+    cells = "A, 0.36±8.69", "B, 36.4±5.2"
+    (row,) = audited(tmp_path, piped("Method, Score", *cells) + FIVE)[0].values()
+    assert row.p_welch == pytest.approx(welch((36.4, 5.2, 5), (0.36, 8.69, 5)))
+    with pytest.raises(SpecError, match="like a share"):
+        audited(tmp_path, piped("Method, Score", "A, 0.36±0.02", "B, 36.4±5.2") + FIVE)
+
+
+def test_a_low_score_with_no_more_digits_than_the_others_is_not_a_share(tmp_path):
+    head = "Environment, DT (Ours), BEAR, BRAC-v"
+    rows, _ = audited(
+        tmp_path, piped(head, "Hopper, 107.6±1.8, 96.3±0.9, 0.8±0.1") + FIVE, better="higher"
+    )
+    assert rows["DT (Ours) vs BRAC-v, Hopper"].p_welch == pytest.approx(
+        welch((107.6, 1.8, 5), (0.8, 0.1, 5))
+    )
+
+
+def test_a_bound_that_rounding_leaves_open_does_not_hold_by_any_reading(tmp_path):
+    """The numbers give p from .0017 to .012 as intervals by t, and from .011 to .051 by z."""
+    text = (
+        "| Method | A | p |\n|---|---|---|\n| Base | 90.1 ± 0.6 | |\n| Ours | 91.2 ± 0.5 | {} |\n"
+    )
+    said = "\n5 seeds, mean ± 95% CI\n"
+    for bound, answer in (("<0.06", "holds"), ("<0.028", "cannot say")):
+        (row,) = audited(tmp_path, text.format(bound) + said)[0].values()
+        assert (bound, row.answer) == (bound, answer)
