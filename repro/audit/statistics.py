@@ -90,7 +90,7 @@ _STARRED = re.compile(
 
 
 def with_levels(text: str) -> str:
-    """`t(28) = 2.20 p < .05` for `t(28) = 2.20*`, where a legend says it and no p stands there."""
+    """`t(28) = 2.20 p < .05` for `t(28) = 2.20*`, where a legend says it and no p follows."""
     legend = legend_told(text.lower())
 
     def said(found: re.Match[str]) -> str:
