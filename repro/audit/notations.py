@@ -30,6 +30,7 @@ OPENED = re.compile(rf"(?<![\w/.-]){NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
 
 P = re.compile(
     r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
+    r"(?:(?P<above>0?\.[0-9]+) ?[<≤] ?)?"
     rf"[pP](?:s|[-_ ]?(?:val(?:ues?|\b\.?)|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe|tukey))?"
     r"(?: ?\((?:\w+[- ])?\w+\))?(?: of| is| was)? ?"
     rf"(?:(?P<p>[=<>≤≥≈:] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from repro.audit.comparison import Answer, Audit, Audited, Grade, printed_p
+from repro.audit.comparison import Answer, Audit, Audited, Grade, check_probability, printed_p
 from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.notations import (
@@ -90,7 +90,7 @@ _STARRED = re.compile(
 
 
 def with_levels(text: str) -> str:
-    """`t(28) = 2.20 p < .05` for `t(28) = 2.20*`, where a legend says it and no p stands there."""
+    """`t(28) = 2.20 p < .05` for `t(28) = 2.20*`, where a legend says it and no p follows."""
     legend = legend_told(text.lower())
 
     def said(found: re.Match[str]) -> str:
@@ -185,9 +185,17 @@ def _p_of_words(before: str, after: str) -> PrintedNumber | None:
     if found is None:
         return None
     said = found.groupdict()
+    if said.get("above") and (said["p"] or "").startswith(("<", "≤")):
+        return _between(said["above"], said["p"].strip("<≤ "))
     if "," in (said["p"] or ""):
         raise ClaimError(f"p {said['p']!r} has a number that is not plain")
     return printed_p(re.sub("[≈:]", "=", said["p"]) if said["p"] else "n.s.")
+
+
+def _between(low: str, high: str) -> PrintedNumber:
+    """A p that is printed as a range, `.01 < p < .05`."""
+    ends = check_probability(PrintedNumber.read(low)).value, PrintedNumber.read(high).value
+    return PrintedNumber(f"{low} to {high}", sum(ends) / 2, abs(ends[1] - ends[0]) / 2)
 
 
 def _label(words: str, at: int) -> str:

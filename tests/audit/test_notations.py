@@ -268,3 +268,20 @@ def test_stars_behind_a_statistic_are_its_p(tmp_path, text):
     assert [row.answer for row in (a, b, c)] == ["holds", "does not", "does not"]
     assert all(row.p_printed for row in (a, b, c))
     assert d.p_printed is None
+
+
+@pytest.mark.parametrize(
+    ("t", "p", "answer"),
+    [
+        (2.31, ".01 < p < .05", "holds"),  # .0255
+        (4.31, ".01 < p < .05", "does not"),  # .0001
+        (4.31, "0.01 ≤ p ≤ 0.05", "does not"),
+        (1.75, ".05 < p < .10", "holds"),  # .087
+        (2.31, ".05 < p < .10", "does not"),
+    ],
+)
+def test_a_p_between_two_bounds(tmp_path, t, p, answer):
+    (row,) = rows_of(tmp_path, f"t(45) = {t}, {p}")
+    low, high = row.p_interval
+    assert low <= 2 * stats.t.sf(t, 45) <= high
+    assert row.answer == answer
