@@ -14,7 +14,8 @@ from typing import Literal
 
 from scipy.special import stdtrit
 
-from repro.audit.comparison import PrintedArm, PrintedNumber
+from repro.audit.comparison import PrintedArm
+from repro.evidence.published import PrintedNumber
 
 ALPHA = 0.05
 LEAST_RUNS = 3
