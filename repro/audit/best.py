@@ -1,7 +1,7 @@
 """Hsu's comparison with the best: which methods of a column may be the best, all said together.
 
-Each method is held against each other by Welch's test on one side, at 5 % over the number of others
-(Bonferroni), so the best is ruled out in about 5 % of columns at most. Hsu's own (1984) pools the
+Each method is held against each other by Welch's test on one side, at 5 % over the number of rivals
+(Bonferroni), so the best is ruled out in about 5 % of columns at most. That of Hsu (1984) pools the
 deviations: where the best has three times that of the others, it is ruled out in 11 % of columns
 with three methods of ten runs, and in 20 % with ten methods (those that differ up to threefold).
 """

@@ -79,8 +79,8 @@ def test_nothing_is_said_where_it_does_not_hold(tmp_path, old, new):
     assert sentence(tmp_path, table) == []
 
 
-def test_deviations_that_differ_are_no_hindrance(tmp_path):
-    """C scatters nine times as much, and has its own error; pooled, nothing could be said."""
+def test_deviations_may_differ(tmp_path):
+    """C scatters nine times as much, and errs for itself; pooled, nothing could be said."""
     (said,) = sentence(
         tmp_path,
         TABLE.replace("Accuracy", "Accuracy (sd)").replace("87.0 ± 0.9", "60.0 ± 9.0"),
