@@ -20,6 +20,9 @@ LEAST_ITEMS = 5
 LEAST_CLUSTERS = 5
 """With fewer there is next to nothing to know an error by."""
 
+FEW_LARGE = 0.45
+"""The share of the degrees of freedom of equal clusters below which a few hold most items."""
+
 MOST = 1e9
 """More items or runs than this are none that anybody has."""
 
@@ -92,12 +95,15 @@ class ItemsResult(TestResult):
     def grouping(self) -> str:
         """How its error rates are named after its test: by the clusters, and whether they differ.
 
-        Clusters of one size have one degree of freedom less than their number.
+        Clusters of one size have one degree of freedom less than their number; where they have
+        less than ``FEW_LARGE`` of that, they are more unequal than 1, 2, 4, 8 and 16 items in turn.
         """
         if self.clusters is None or self.of_seeds is not None:
             return ""
-        alike = self.df is not None and math.isclose(self.df, self.clusters - 1)
-        return " equal clusters" if alike else " clustered"
+        share = known(self.df) / (self.clusters - 1)
+        if share < FEW_LARGE:
+            return " few large clusters"
+        return " equal clusters" if math.isclose(share, 1) else " clustered"
 
 
 @dataclass(frozen=True, slots=True)

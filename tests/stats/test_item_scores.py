@@ -89,6 +89,8 @@ def test_a_report_quotes_the_cell_of_its_clusters() -> None:
     for sizes, key, said in (
         ([1, 2, 4, 8, 16] * 2 + [1, 2], "items_t clustered", "12 clusters it errs in 6.2 %"),
         ([5] * 12, "items_t equal clusters", ""),
+        ([50, 50] + [1] * 38, "items_t few large clusters", "40 clusters it errs in 8.7 %"),
+        ([90, 70, 60] + [1] * 37, "items_t few large clusters", "40 clusters it errs in 8.7 %"),
     ):
         paired = paired_items(*drawn(rng, sizes, 1.0))
         found = items_t(paired, alternative="two-sided")
