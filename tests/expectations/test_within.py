@@ -202,7 +202,7 @@ def test_the_only_new_run_is_not_left_out() -> None:
     assert {item.arm for item in result.left_out} == {"b"}
     table = parts(document(3.41))
     assert table is not None
-    assert [row.remark for group in table.groups for row in group.rows] == ["p = 0.0036"]
+    assert [row.remark for group in table.groups for row in group.rows] == ["two-sided p = 0.0036"]
 
 
 def test_what_is_not_a_reference_is_not_tested() -> None:
