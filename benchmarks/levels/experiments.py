@@ -20,6 +20,7 @@ from benchmarks.levels import (
 from benchmarks.levels.cells import NAMED, SYMMETRIC, Cell, Experiment, Setup, always, never
 from repro.stats.coefficients import METHODS
 from repro.stats.data_sets import ByOrder
+from repro.stats.reference_runs import NIGHTS
 from repro.stats.task_aggregates import Aggregate
 
 
@@ -81,6 +82,9 @@ MORE_TASKS = (
 
 ITEMS = (8, 20, 50, 200)
 """Items that are answered rightly or wrongly, or whose scores are tied or unequal."""
+
+CLUSTERS = (5, 8, 12, 20, 40)
+"""Numbers of clusters."""
 
 NEAR_ONE = ((10, 0.97), (20, 0.95), (30, 0.985), (50, 0.98), (100, 0.99), (100, 0.95))
 """Items of which each seed gets so large a share right on average, fewer than ten wrong."""
@@ -246,7 +250,18 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _one_spread(
         "within, margin", "one run", partial(references.at_the_margin, 1), _normal, share=0.5
     ),
-    _one_spread("within, thirty nights", "one run", references.months, _normal),
+    *(
+        _one_spread(
+            f"within, {nights} nights{side}",
+            "one run",
+            partial(references.nightly, nights, sides=sides),
+            _normal,
+            sizes=(3, 5, 8, 10, 15, 20, 30, 100),
+            most_draws=FEWER,
+        )
+        for nights in NIGHTS
+        for side, sides in (("", 2), (", one side", 1))
+    ),
     _one_spread("within, tolerance", "tolerance", nulls.tolerance, _normal, share=2.0),
     *(
         _items(
@@ -287,17 +302,29 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         for test in ("items_t", "mcnemar")
     ),
     *(
-        _of_items(
-            f"items, clusters of {name} size",
-            test,
-            partial(items.clusters, sizes),
-            gated,
-            sizes=(5, 8, 12, 20, 40),
-            most_wide=FEWER,
-        )
-        for name, test, sizes, gated in (
-            ("one", "items_t equal clusters", items.EQUAL, always),
-            ("unequal", "items_t clustered", items.UNEQUAL, never),
+        _of_items(f"items, clusters of {name}", test, make, gated, sizes=sizes, most_wide=FEWER)
+        for name, test, make, gated, sizes in (
+            (
+                "one size",
+                "items_t equal clusters",
+                partial(items.clusters, items.EQUAL),
+                always,
+                CLUSTERS,
+            ),
+            (
+                "unequal size",
+                "items_t clustered",
+                partial(items.clusters, items.UNEQUAL),
+                never,
+                CLUSTERS,
+            ),
+            (
+                "which two are large",
+                "items_t few large clusters",
+                items.two_large_clusters,
+                never,
+                (*CLUSTERS, 100),
+            ),
         )
     ),
     *(

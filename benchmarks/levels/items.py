@@ -19,6 +19,9 @@ EQUAL = (5,)
 UNEQUAL = (1, 2, 4, 8, 16)
 """Items of the clusters, in turn."""
 
+LARGE = (50, 50)
+"""Items of the two clusters that hold most, where every other has one."""
+
 APART = {
     "often apart": (0.2, 0.2),
     "seldom apart": (0.04, 0.04),
@@ -76,6 +79,11 @@ def clusters(sizes: Sequence[int], cell: Cell, shift: float = 0.0) -> Setup:
         return (shared + noise(rng, cell.distribution, (draws, sum(of))) + shift,)
 
     return Setup(_by_t(cell.alpha, of, sum(of)), draw, shift)
+
+
+def two_large_clusters(cell: Cell) -> Setup:
+    """The same where two clusters hold most items."""
+    return clusters((*LARGE, *(cell.n - len(LARGE)) * (1,)), cell)
 
 
 def _arms(row: Data, of: Sequence[int]) -> tuple[Sample, Sample]:

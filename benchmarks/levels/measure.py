@@ -16,8 +16,11 @@ BETWEEN = (4, 6, 7, 8, 9, 12, 15, 20)
 """Further sizes of the cells that need not hold their level, for the reports that look them up."""
 WIDE_SIZES = (3, 4, 5, 8, 10, 20, 30)
 WIDE_RATIOS = (1.0, 4.0)
-UNEQUAL = ((3, 6), (3, 10), (3, 30), (4, 20), (5, 10), (8, 16), (8, 40))
-UNEQUAL_OF_FIVE = ((5, 30),)
+UNEQUAL = (
+    *((3, 6), (3, 10), (3, 30), (3, 300), (4, 20), (5, 10), (5, 60)),
+    *((8, 16), (8, 40), (8, 300), (20, 60)),
+)
+UNEQUAL_OF_FIVE = ((5, 30), (5, 300))
 """The same for tests that take no fewer than five, in the place of three or four against many."""
 UNEQUAL_RATIOS = (0.25, 1.0, 4.0)
 """Off the grid: the designs that ``off_grid`` adds."""

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.levels import table
 from benchmarks.levels.cells import NAMED, Cell, Experiment
 from benchmarks.levels.experiments import EXPERIMENTS, NEAR_ONE, near_one
+from repro.stats.reference_runs import NIGHTS
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -180,7 +181,11 @@ KEYS = {
     ("within, one side", "one run"): "within one-sided",
     ("within, mean of three", "mean"): "within mean",
     ("within, mean of three, one side", "mean"): "within mean one-sided",
-    ("within, thirty nights", "one run"): "within nights",
+    **{
+        (f"within, {nights} nights{side}", "one run"): f"within {nights} nights{sides}"
+        for nights in NIGHTS
+        for side, sides in (("", ""), (", one side", " one-sided"))
+    },
     ("within, tolerance", "tolerance"): "within tolerance",
     ("within, margin", "one run"): None,
     ("within, 50 items at 0.98", "one run"): None,

@@ -23,6 +23,7 @@ from benchmarks.levels.cells import (
 from benchmarks.levels.means import sample
 from repro.expectations.decision_rules import by_p
 from repro.expectations.verdict_words import Conclusion, Finding
+from repro.stats.records import Sample
 from repro.stats.reference_runs import SCATTER, BadSide, ReferenceUse, within
 
 
@@ -100,26 +101,49 @@ def within_margin(margin: float, alpha: float) -> Rule:
 
 
 def any_night(nights: int, alpha: float) -> Rule:
-    """Nothing has changed, and each run of the first arm is another night, which share alpha."""
+    """Nothing has changed, and each run of the first arm is another night, which share alpha.
+
+    Either side is bad. The night that is farthest from the reference decides.
+    """
 
     def judge(row: Data) -> Finding:
-        reference = sample(row[1])
-        every = (
-            by_p(within(sample(one), reference, nights=nights, alpha=alpha))
-            for one in np.split(row[0], nights)
-        )
-        bad = [each for each in every if each.conclusion is Conclusion.CONTRADICTED]
-        return bad[0] if bad else NOTHING
+        far = max(map(float, row[0]), key=lambda value: abs(value - row[1].mean()))
+        return by_p(within(Sample.of(far), sample(row[1]), nights=nights, alpha=alpha))
 
     def decide(data: Data) -> Outcome:
-        new, reference = data
-        reach = ReferenceUse(reference.shape[-1], alpha=alpha, nights=nights).reach
-        sd = reference.std(-1, ddof=1)
-        away = np.abs(new - reference.mean(-1)[:, None]).max(-1)
-        outside = (away >= reach * sd) & (sd > 0)
+        reach = ReferenceUse(data[1].shape[-1], alpha=alpha, nights=nights).reach
+        low, high = _farthest(data)
+        outside = np.maximum(-low, high) >= reach
         return Outcome(np.zeros(len(outside), bool), outside)
 
     return Rule(decide, judge)
+
+
+def any_night_on_one_side(nights: int, alpha: float) -> Rule:
+    """The same where one side is bad; CONTRADICTED is above in some night, CONFIRMED below."""
+
+    def judge(row: Data) -> Finding:
+        low, high = (Sample.of(float(end)) for end in (row[0].min(), row[0].max()))
+        reference = sample(row[1])
+        below = by_p(within(low, reference, side="lower", nights=nights, alpha=alpha))
+        if below.conclusion is Conclusion.CONTRADICTED:
+            return Finding(Conclusion.CONFIRMED, below.p, below.p_opposite)
+        return by_p(within(high, reference, side="higher", nights=nights, alpha=alpha))
+
+    def decide(data: Data) -> Outcome:
+        reach = ReferenceUse(data[1].shape[-1], 1, "higher", alpha, nights).reach
+        low, high = _farthest(data)
+        return Outcome(low <= -reach, high >= reach)
+
+    return Rule(decide, judge)
+
+
+def _farthest(data: Data) -> tuple[Array, Array]:
+    """The lowest and the highest night, from the mean of the reference, in its deviations."""
+    new, reference = data
+    mean, sd = reference.mean(-1), reference.std(-1, ddof=1)
+    sd = np.where(np.ptp(reference, -1) == 0, np.nan, sd)
+    return np.asarray((new.min(-1) - mean) / sd), np.asarray((new.max(-1) - mean) / sd)
 
 
 def too_near(confidence: float, alpha: float) -> Rule:
@@ -141,8 +165,8 @@ def too_near(confidence: float, alpha: float) -> Rule:
     return Rule(decide, judge)
 
 
-NIGHTS, CONFIDENCE = 30, 0.9
-"""What is measured: a month, and nine references in ten."""
+CONFIDENCE = 0.9
+"""What is measured: nine references in ten."""
 
 BATCH = 0.3
 """How far two runs of one batch correlate, where the reference is of one and the new run is not."""
@@ -177,9 +201,10 @@ def at_the_margin(k: int, cell: Cell) -> Setup:
     return Setup(within_margin(margin, cell.alpha), draws_of(cell, k, margin), margin)
 
 
-def months(cell: Cell) -> Setup:
-    """A run a night for thirty nights, of which none is another."""
-    return Setup(any_night(NIGHTS, cell.alpha), draws_of(cell, NIGHTS))
+def nightly(nights: int, cell: Cell, *, sides: int = 2) -> Setup:
+    """A run a night, of which none is another."""
+    rule = any_night if sides == 2 else any_night_on_one_side
+    return Setup(rule(nights, cell.alpha), draws_of(cell, nights))
 
 
 def references(beyond: float, cell: Cell) -> Setup:

@@ -1,48 +1,28 @@
 """Hsu's comparison with the best: which methods of a column may be the best, all said together.
 
-Equal n and one deviation for all (pooled) are assumed. The constant is Dunnett's one-sided one
-(Hsu 1984): each method against the best of the others, with a chance of 5 % of any error.
+Each method is held against each other by Welch's test on one side, at 5 % over the number of rivals
+(Bonferroni), so the best is ruled out in about 5 % of columns at most. That of Hsu (1984) pools the
+deviations: where the best has three times that of the others, it is ruled out in 11 % of columns
+with three methods of ten runs, and in 20 % with ten methods (those that differ up to threefold).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from itertools import product
 from typing import Literal
 
-import numpy as np
-from scipy import optimize
-from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr
+from scipy.special import stdtrit
 
 from repro.audit.comparison import PrintedArm
+from repro.evidence.published import PrintedNumber
 
 ALPHA = 0.05
-MOST_APART = 3.0
-"""The largest deviation of a column, in smallest ones, at which they are still pooled."""
+LEAST_RUNS = 3
+MOST_PER_RUN = 2
+"""Up to so many methods for each run of one it errs in at most 6.6 %, whatever the deviations."""
 
 NAMED = 5
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(120)
-
-
-@cache
-def constant(others: int, df: int, alpha: float = ALPHA) -> float:
-    """Dunnett's one-sided constant: of ``others`` methods against one, correlation 1/2.
-
-    The (1 - alpha) quantile of the largest of that many t with one denominator of ``df``.
-    """
-    z, weight_z = 9 * _NODES, 9 * _WEIGHTS * np.exp(-((9 * _NODES) ** 2) / 2) / np.sqrt(2 * np.pi)
-    half = df / 2
-    low, high = np.sqrt([gammaincinv(half, 1e-13) / half, gammainccinv(half, 1e-13) / half])
-    scale = low + (high - low) * (_NODES + 1) / 2
-    squared = half * scale**2  # half a chi-squared variable of df degrees of freedom
-    density = np.exp(half * np.log(squared) - squared - gammaln(half)) * 2 / scale
-    weight = _WEIGHTS * density * (high - low) / 2
-
-    def beyond(d: float) -> float:
-        below = ndtr(z[:, None] + np.sqrt(2) * d * scale[None, :]) ** others
-        return float(weight_z @ below @ weight) - (1 - alpha)
-
-    return float(optimize.brentq(beyond, 0.0, 60.0))
 
 
 def compared_with_the_best(
@@ -52,42 +32,39 @@ def compared_with_the_best(
 
     A method is ruled out, or the best, only if it is so for every rounding of the numbers.
     """
-    full = {name: arm for name, arm in arms.items() if None not in (arm.mean, arm.sd, arm.n)}
-    sizes = {arm.n for arm in full.values()}
-    if len(full) < 3 or len(full) < len(arms) or len(sizes) != 1:
+    sign = 1 if better == "higher" else -1
+    known = {name: (arm.mean, arm.sd) for name, arm in arms.items() if arm.mean and arm.sd}
+    sizes = {arm.n for arm in arms.values()}
+    if len(known) < 3 or len(known) < len(arms) or len(sizes) > 1:
         return
     n = sizes.pop() or 0
-    sds = np.array([arm.sd.value for arm in full.values() if arm.sd is not None])
-    if not sds.all() or sds.max() > MOST_APART * sds.min():
+    constant = any(sd.low <= 0 for _, sd in known.values())
+    if constant or n < LEAST_RUNS or len(known) > MOST_PER_RUN * n:
         return
-    widths = [
-        constant(len(full) - 1, len(full) * (n - 1)) * pooled * (2 / n) ** 0.5
-        for pooled in _pooled(full)
-    ]
-    sign = 1 if better == "higher" else -1
-    ends = {
-        name: sorted((sign * arm.mean.low, sign * arm.mean.high))
-        for name, arm in full.items()
-        if arm.mean is not None
-    }
+    ends = {name: sorted((sign * mean.low, sign * mean.high)) for name, (mean, _) in known.items()}
     out, kept, unsure = [], [], []
     for name, (low, high) in ends.items():
-        others = [each for other, each in ends.items() if other != name]
-        least, most = max(each[0] for each in others), max(each[1] for each in others)
-        if high + widths[1] < least:
+        others = [
+            (each, _widths((known[name][1], known[other][1]), n, ALPHA / (len(known) - 1)))
+            for other, each in ends.items()
+            if other != name
+        ]
+        if any(high + most < lowest for (lowest, _), (_, most) in others):
             out.append(name)
-        elif low + widths[0] >= most:
+        elif all(low + least >= highest for (_, highest), (least, _) in others):
             kept.append(name)
         else:
             unsure.append(name)
     yield _sentence(column, out, kept, unsure)
 
 
-def _pooled(arms: Mapping[str, PrintedArm]) -> tuple[float, float]:
-    """The least and the greatest pooled deviation that the printed ones allow."""
-    known = [arm.sd for arm in arms.values() if arm.sd is not None]
-    low = np.mean([max(sd.low, 0.0) ** 2 for sd in known]) ** 0.5
-    return float(low), float(np.mean([sd.high**2 for sd in known]) ** 0.5)
+def _widths(sds: tuple[PrintedNumber, PrintedNumber], n: int, tail: float) -> tuple[float, float]:
+    """The least and the greatest difference of two means that Welch's test takes for none."""
+    found = []
+    for a, b in product(*((sd.low**2, sd.high**2) for sd in sds)):
+        df = (n - 1) * (a + b) ** 2 / (a**2 + b**2)
+        found.append(-float(stdtrit(df, tail)) * ((a + b) / n) ** 0.5)
+    return min(found), max(found)
 
 
 def _sentence(column: str, out: list[str], kept: list[str], unsure: list[str]) -> str:
@@ -101,8 +78,8 @@ def _sentence(column: str, out: list[str], kept: list[str], unsure: list[str]) -
     if unsure:
         parts.append(f"open by rounding: {_some(unsure)}")
     return (
-        f"{column}: by Hsu's comparison with the best (context; one deviation for all is "
-        f"assumed), {'; '.join(parts)}."
+        f"{column}: by Hsu's comparison with the best (context; each pair by Welch's test), "
+        f"{'; '.join(parts)}."
     )
 
 

@@ -318,9 +318,10 @@ def _lines(part: DesignPart, claim: Claim, planned: Plan) -> list[str]:
 
     declared = next(each for each in claim.expectations if each.id == part.expectation)
     each = "task" if kind_of(declared).tasks(declared) else "arm"
-    units = f"seeds per {each}"
+    unit = kind_of(declared).replicate(declared, part.seeds) or claim.seeds.called
+    units = f"{unit}s per {each}"
     scatter = " and ".join(dict.fromkeys(significant(sd, 2) for sd in part.sd))
-    lines = [f"{part.expectation}: {number_of(part.seeds, 'seed')} per {each}"]
+    lines = [f"{part.expectation}: {number_of(part.seeds, unit)} per {each}"]
     if scatter:
         lines.append(f"  planned sd {scatter}, from {part.sd_source}")
     if part.power is not None:

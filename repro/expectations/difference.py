@@ -488,11 +488,11 @@ def _as_published(context: Context, result: TestResult) -> str:
 
 def _measured(result: TestResult) -> str:
     """The measured rate at the nearest number of folds, and that of folds that correlate more."""
-    from repro.stats.error_rates import distance, key_of, rates_of
+    from repro.stats.error_rates import key_of
+    from repro.stats.measured_cells import rates_of
 
     key, n = key_of(result), result.n[0]
-    known = (cell for cell in rates_of(key) if cell.distribution == "normal")
-    near = min(known, key=lambda cell: distance(cell.sizes, (n, n)))
+    near = min(rates_of(key), key=lambda cell: (cell.distribution != "normal", abs(cell.n - n)))
     said = f"{100 * near.rate:.2g} % with {near.n} folds of simulated data sets"
     for cell in rates_of("folds correlated"):
         if cell.n == near.n and cell.loses and key == "folds paired":

@@ -265,7 +265,8 @@ def _planned_items(
 def _near_an_end(declared: Level, context: Context, arm: Arm) -> str:
     """How often a t-test errs of shares that are nearly all right, or nearly all wrong."""
     from repro.stats.bounded_mean import FEW_FAILURES, failures_of
-    from repro.stats.error_rates import CellDesign, worst_level
+    from repro.stats.error_rates import worst_level
+    from repro.stats.measured_cells import CellDesign
 
     measurement = context.measurement(declared)
     if measurement.scale is not None and not (

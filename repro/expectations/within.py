@@ -233,16 +233,19 @@ def _where(declared: WithinReference, context: Context, result: WithinResult) ->
     shown, first, last = apart([value, low, high], [low, high, value], text)
     k, n = result.n
     expected = "a new run" if k == 1 else f"a mean of {k}"
-    basis = f"by the {n} runs of {reference}"
     outside = result.p_opposite is not None and result.p_opposite <= result.alpha
     if declared.side == "both":
-        side = "outside" if outside else "inside"
-        return f"{new} is {shown}, {side} {first} to {last}, the range of {expected} {basis}"
-    side, end, most = "above", last, "highest"
-    if declared.side == "lower":
-        side, end, most = "below", first, "lowest"
-    side = side if outside else f"not {side}"
-    return f"{new} is {shown}, {side} {end}, the {most} to expect of {expected} {basis}"
+        said, what = f"{'outside' if outside else 'inside'} {first} to {last}", "range of"
+    else:
+        side, end, most = "above", last, "highest"
+        if declared.side == "lower":
+            side, end, most = "below", first, "lowest"
+        said, what = f"{side if outside else f'not {side}'} {end}", f"{most} to expect of"
+    if result.wider is not None and not outside:
+        times = fmt.significant(result.wider, 2)
+        why = f"but its runs scatter {times} times as much as those of {reference}"
+        return f"{new} is {shown}, {said}, {why}: nothing is confirmed"
+    return f"{new} is {shown}, {said}, the {what} {expected} by the {n} runs of {reference}"
 
 
 def _less(result: WithinResult) -> bool:
@@ -268,8 +271,7 @@ def _therefore(declared: WithinReference, found: Found) -> str:
     elif found.conclusion is None:
         return ""
     elif result.wider is not None:
-        said = f"Inside, but new runs scatter {fmt.significant(result.wider, 2)} times as much as "
-        said += "the reference, whose scatter alone the interval has: nothing is confirmed."
+        said = "The interval has the scatter of the reference alone."
     else:
         within = f", and not shown to be within the margin of {margin}" if margin else ""
         said = f"Inside{within}, which proves little: a shift of {_missed(result)} would be inside "

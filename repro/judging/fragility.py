@@ -40,7 +40,6 @@ from repro.specs.claim import Claim
 from repro.specs.tree import All, AtLeastOne, Node
 from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.error_rates import (
-    CellDesign,
     design_of_items,
     design_of_one,
     design_of_points,
@@ -48,11 +47,10 @@ from repro.stats.error_rates import (
     designs_of,
     key_of,
     level_of,
-    of_one_arm,
-    of_units,
     worst_level,
 )
 from repro.stats.item_scores import ItemsResult, paired_items
+from repro.stats.measured_cells import CellDesign, of_one_arm, of_units
 from repro.stats.records import Arm, Sample, Summary, TestResult, match, require_sample
 from repro.stats.stopping import SequentialResult, one_sided
 

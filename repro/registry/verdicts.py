@@ -143,12 +143,15 @@ def changes(before: VerdictEntry, now: VerdictEntry) -> tuple[Change, ...]:
     """
     evidence = (*_evidence(before, now, "runs"), *_evidence(before, now, "input"))
     paths = [] if before.claim == now.claim else _differing(before.fields, now.fields)
-    planned = paths and all(path.startswith("seeds.") for path in paths)
+    planned = paths and all(path.startswith(_PLANNED) for path in paths)
     claim = () if planned and evidence else _claim(before, now, paths)
     said = "other claims of its family were judged with it"
     family = () if before.family == now.family else (Change(kind="family", text=said),)
     return (*claim, *evidence, *family, *_versions(before, now))
 
+
+_PLANNED = ("seeds.plan", "seeds.min", "seeds.max", "seeds.values", "seeds.numbers")
+"""Decisive fields that say how many seeds there are."""
 
 _FILES = ".digests."
 """In the path of a decisive field: what follows is a file of a program."""

@@ -154,12 +154,27 @@ def _remark(document: Document, result: Result) -> str:
     if result.conclusion is None:
         return ""
     if result.conclusion == Conclusion.INCONCLUSIVE:
-        return "; ".join(filter(None, (LEANS[leaning(result)], lookups.rule(result))))
+        p = "" if result.p in (None, 1.0) or document.sequential else _p(document, result)
+        return "; ".join(filter(None, (LEANS[leaning(result)], p)))
     shown = result.conclusion in DECIDED or RULE in result.details
-    said = [lookups.p_said(result)] if shown else []
+    said = [_p(document, result)] if shown else []
     if any(item.conclusion not in {None, result.conclusion} for item in result.left_out):
         said.append(f"leaving out one {document.claim.unit} changes it")
     return "; ".join(filter(None, said))
+
+
+def _p(document: Document, result: Result) -> str:
+    """p, of how many sides it is, and what a family makes of it."""
+    said = lookups.p_said(result)
+    if not said or RULE in result.details:
+        return said
+    sides = [side for side in ("two-sided", "one-sided") if side in result.test]
+    members = () if document.family is None else document.family.members
+    for each in members:
+        mine = each.claim == document.claim.id and each.value == result.p
+        if mine and each.adjusted not in (None, result.p):
+            said += f" ({fmt.p_value(each.adjusted)} in its family)"
+    return " ".join((*sides[:1], said))
 
 
 def _unit(document: Document, result: Result) -> tuple[object, str]:

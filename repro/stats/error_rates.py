@@ -6,23 +6,32 @@ measured designs that the present one resembles, by sizes, spreads and the shape
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from importlib.resources import files
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from scipy.special import fdtr, fdtrc
 
 from repro.errors import ClaimError
 from repro.stats.bounded_mean import errors_of_pooled
 from repro.stats.correlation import AssociationResult, MagnitudeResult
 from repro.stats.item_scores import ItemsResult, PairedItems
+from repro.stats.measured_cells import (
+    ITEMS,
+    POINTS,
+    TASKS,
+    CellDesign,
+    MeasuredRate,
+    around,
+    beyond,
+    of_one_arm,
+    of_units,
+    rates_of,
+    resembling,
+)
 from repro.stats.records import Arm, Sample, TestResult, summarise
-from repro.stats.reference_runs import MEASURED_AS, WithinResult
+from repro.stats.reference_runs import NIGHTS, WithinResult
 from repro.stats.shapes import FEWEST_SKEWED, far_away, heavy_tailed, heavy_together, skewed
 from repro.stats.stopping import SequentialResult
 from repro.stats.task_aggregates import Runs
@@ -58,12 +67,17 @@ NAMES = {
     "level_known_sd": "The z-test of one sample",
     "within": "The prediction interval of one run",
     "within one-sided": "The one-sided prediction limit of one run",
-    "within mean": "The prediction interval of a mean",
-    "within mean one-sided": "The one-sided prediction limit of a mean",
-    "within nights": "The prediction interval over thirty nights",
+    "within mean": "The prediction interval of a mean of three",
+    "within mean one-sided": "The one-sided prediction limit of a mean of three",
+    **{f"within {each} nights": f"The prediction interval over {each} nights" for each in NIGHTS},
+    **{
+        f"within {each} nights one-sided": f"The one-sided prediction limit over {each} nights"
+        for each in NIGHTS
+    },
     "within tolerance": "The limit of tolerance",
     "items_t": "The t-test of differences per item",
     "items_t clustered": "The t-test of differences per item in unequal clusters",
+    "items_t few large clusters": "The t-test of differences per item where two clusters are large",
     "items_t equal clusters": "The t-test of differences per item in clusters of one size",
     "items_crossed": "The t-test of seeds crossed with items",
     "mcnemar": "McNemar's exact test",
@@ -115,104 +129,17 @@ NAMES = {
     "over_tasks improvement bootstrap": "The percentile bootstrap of improvement over tasks",
 }
 
-ASSUME_ALIKE = {
-    "student", "permutation", "brunner_munzel", "yuen", "trend jonckheere", "trend kendall",
-}  # fmt: skip
-"""Tests whose null is that the arms are alike.
-
-Of a design without values they are told as soon as unequal spreads are nearer.
-"""
-
-REFUTED = 0.01
-"""Equal standard deviations count as refuted where the F-test has a p below this."""
-
-SAME = {"paired one-sided": "non_inferiority paired"}
-"""Tests that are another one at its border, and have its rates."""
-
 FEW_LOOKS = 2
 """So few planned looks hold their level: .052 at five and ten pairs, standard deviations 3:1."""
 
 SEVERAL_LOOKS = 4
 """Beyond so many, planned looks are taken for looks at every number of pairs."""
 
-ALWAYS = {"normal", "t4"}
-"""What a design without values may have; of values heavy tails (t4) count where they are seen."""
-
 SEEN = {
     "t4": "heavy tails (t4)",
     "lognormal": "skewed values (lognormal)",
     "collapsed": "one seed in five far from the others",
 }
-
-_POINTS = ("association", "at most", "at least")
-_TASKS = ("over_tasks", "meta_analysis")
-_ITEMS = ("items_t", "mcnemar")
-_UNITS = (*_POINTS, "share", "sign", "cluster_sign", "paired", *_TASKS, *_ITEMS)
-_ONE_ARM = (
-    *("level", "level near an end", "level_items", "level_known_sd", "level_median"),
-    *("eprocess_t one arm", "group_obf one arm"),
-    *MEASURED_AS,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredRate:
-    """The rate of false conclusions in one cell, where ``level`` is what it should be at most.
-
-    ``n`` replicates in the first arm, ``others`` in each other (``None``: as many); ``sd_ratio``
-    is the first arm's over the others'. ``loses``: more than half a percent too high.
-    """
-
-    test: str
-    n: int
-    others: int | None
-    sd_ratio: float
-    distribution: str
-    rate: float
-    level: float
-    loses: bool
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Replicates in the first arm and in each other."""
-        return self.n, self.n if self.others is None else self.others
-
-
-@dataclass(frozen=True, slots=True)
-class CellDesign:
-    """What of the evidence says which measured cells it resembles.
-
-    ``n`` replicates in the smaller arm (or points, or units), ``others`` in the larger;
-    ``sd_ratio`` is the smaller arm's over the larger one's, ``None`` where it is not known, and
-    ``df`` the degrees of freedom of both where these are not one less than the replicates.
-    ``shapes`` may hold ``lognormal`` (skewed), ``collapsed`` (a few far away) and ``t4`` (heavy
-    tails). Where values were ``seen``, nothing else is supposed of them, nor unequal spreads that
-    they do not show.
-    """
-
-    n: int
-    others: int | None = None
-    sd_ratio: float | None = None
-    shapes: frozenset[str] = frozenset()
-    df: tuple[int, int] | None = None
-    seen: bool = False
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Replicates in the smaller and in the larger arm."""
-        return self.n, self.n if self.others is None else self.others
-
-    @property
-    def alike(self) -> bool:
-        """Whether the data do not refute equal standard deviations (F-test, two-sided)."""
-        ratio = self.sd_ratio
-        if ratio is None:
-            return True
-        if ratio == 0 or not math.isfinite(ratio):
-            return False
-        df = self.df or (self.sizes[0] - 1, self.sizes[1] - 1)
-        tails = float(fdtr(*df, ratio**2)), float(fdtrc(*df, ratio**2))
-        return 2 * min(tails) >= REFUTED
 
 
 def designs_of(arms: Sequence[Arm]) -> tuple[CellDesign, ...]:
@@ -285,33 +212,18 @@ def _shapes(arm: Arm) -> frozenset[str]:
     return frozenset(name for name, seen in signs if seen(arm.values))
 
 
-@lru_cache(maxsize=1)
-def measured_rates() -> tuple[MeasuredRate, ...]:
-    """Every measured cell of every test."""
-    text = files("repro.stats").joinpath("levels.json").read_text(encoding="utf-8")
-    data = json.loads(text)
-    rows = (dict(zip(data["columns"], row, strict=True)) for row in data["rates"])
-    return tuple(MeasuredRate(**row) for row in rows)
-
-
-@lru_cache(maxsize=64)
-def rates_of(test: str) -> tuple[MeasuredRate, ...]:
-    """The cells of one test, or of the one that it is at its border."""
-    same = SAME.get(test, test)
-    return tuple(replace(cell, test=test) for cell in measured_rates() if cell.test == same)
-
-
 def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
     """What is known of a test's level near one of these designs, the worst, in a sentence.
 
-    ``test`` as ``key_of`` gives it; ``None`` where nothing is known against it. The nearest
-    numbers of replicates that were measured count. Spreads are taken as equal unless the data
+    ``test`` as ``key_of`` gives it; ``None`` where nothing is known against it. Where its numbers
+    of replicates were not measured the worst of those around them counts, and where they are beyond
+    all that were, that is said. Spreads are taken as equal unless the data
     refute it, and then as the nearest ratio that was measured; without a ratio any counts. The
     rates belong to alpha = .05; other levels are lost likewise, by another amount.
     """
     worst = _worst(test, designs)
     if worst is None:
-        return None
+        return _not_measured(test, designs)
     sizes = {tuple(sorted(design.sizes)) for design in designs}
     nearest = "" if tuple(sorted(worst.sizes)) in sizes else ", the nearest that was measured,"
     seen = worst.distribution != "t4" or any("t4" in design.shapes for design in designs)
@@ -321,8 +233,26 @@ def worst_level(test: str, designs: Sequence[CellDesign]) -> str | None:
 
 def _worst(test: str, designs: Sequence[CellDesign]) -> MeasuredRate | None:
     """The measured cell near one of these designs whose level is lost by most."""
-    found = [cell for design in designs for cell in _resembling(test, design) if cell.loses]
+    found = [cell for design in designs for cell in resembling(test, design) if cell.loses]
     return max(found, key=lambda cell: cell.rate, default=None)
+
+
+def _not_measured(test: str, designs: Sequence[CellDesign]) -> str | None:
+    """That nothing is known of a design; None where values are normal, or cells are there."""
+    if test.startswith("within") and not rates_of(test):
+        seen_normal = all(design.seen and not design.shapes for design in designs)
+        known = f"that of one run, in up to {NIGHTS[-1]} nights that share alpha"
+        said = (
+            f"How often such a limit errs where values are not normal was not measured, but {known}"
+        )
+        return None if seen_normal else f"{said}."
+    sizes = next((design.sizes for design in designs if beyond(test, design)), None)
+    if sizes is None:
+        return None
+    few, many = sizes
+    return (
+        f"{NAMES[test]}: how often it errs with {few} against {many} replicates was not measured."
+    )
 
 
 def _errs(cell: MeasuredRate) -> str:
@@ -343,6 +273,8 @@ def level_of(
     designs = designs or (
         CellDesign(result.n[-1] if of_one_arm(key_of(result)) else min(result.n)),
     )
+    if isinstance(result, WithinResult):
+        return _level_of_nights(result.watch.nights, worst_level(key_of(result), designs))
     if result.test != "group_obf" or result.paired or len(result.n) == 1:
         return worst_level(key_of(result), designs)
     if len(looks) <= FEW_LOOKS:
@@ -350,6 +282,13 @@ def level_of(
     many = " every pair" if len(looks) > SEVERAL_LOOKS else ""
     last = [replace(design, n=looks[-1], others=None) for design in designs]
     return worst_level(f"group_obf{many}", last)
+
+
+def _level_of_nights(nights: int, said: str | None) -> str | None:
+    """What is said of the next larger number of nights that was measured, and that it is that."""
+    if said is None or nights in (1, *NIGHTS) or nights > NIGHTS[-1]:
+        return said
+    return f"{said} {nights} nights were not measured: this is the next number that was."
 
 
 def key_of(result: TestResult) -> str:
@@ -373,64 +312,15 @@ def _of_class(result: TestResult) -> str:
     return f"trend {result.method}" if isinstance(result, TrendResult) else result.test
 
 
-def of_units(key: str) -> bool:
-    """Whether a test has one sample of points, units or pairs, and no arms to be unequal."""
-    return key.startswith(_UNITS) or key.endswith("paired")
-
-
-def of_one_arm(key: str) -> bool:
-    """Whether a test holds the replicates of a single arm to a constant."""
-    return key in _ONE_ARM
-
-
-def _resembling(test: str, design: CellDesign) -> list[MeasuredRate]:
-    every = rates_of(test)
-    if not every or design.n < 2:
-        return []
-    sizes = design.sizes
-    if all(cell.others is None for cell in every):
-        sizes = (design.n, design.n)
-    nearest = min({cell.sizes for cell in every}, key=lambda measured: distance(measured, sizes))
-    near = [
-        cell
-        for cell in every
-        if cell.sizes == nearest
-        and cell.distribution in ({"normal"} if design.seen else ALWAYS) | design.shapes
-    ]
-    return [cell for cell in near if _like(cell, design, near)]
-
-
-def distance(pair: tuple[int, int], other: tuple[int, int]) -> float:
-    """How far two pairs of numbers of replicates are apart, as ratios count."""
-    return math.hypot(*(math.log(a / b) for a, b in zip(pair, other, strict=True)))
-
-
-def _like(cell: MeasuredRate, design: CellDesign, near: Sequence[MeasuredRate]) -> bool:
-    """Whether the standard deviations of a cell resemble those of the design."""
-    ratio = design.sd_ratio
-    over_tasks = cell.test.startswith(_TASKS)
-    if ratio is None or (of_units(cell.test) and not over_tasks):
-        return True
-    if design.alike and (design.seen or cell.test not in ASSUME_ALIKE):
-        return cell.sd_ratio == 1
-    measured = {other.sd_ratio for other in near if other.distribution == cell.distribution}
-    log = math.log(min(max(ratio, 1e-9), 1e9))
-    if cell.others is None:
-        log = abs(log)
-    return cell.sd_ratio == min(
-        measured, key=lambda measured_ratio: abs(math.log(measured_ratio) - log)
-    )
-
-
 def _design(cell: MeasuredRate, *, shape: bool) -> str:
     """The sizes and spreads of a cell, and with ``shape`` that of its values."""
     more = f" and {SEEN[cell.distribution]}" if shape and cell.distribution in SEEN else ""
     if of_units(cell.test) or of_one_arm(cell.test):
-        unit = "points" if cell.test.startswith(_POINTS) else "seeds"
+        unit = "points" if cell.test.startswith(POINTS) else "seeds"
         unit = "folds" if cell.test.startswith(("folds", "halves")) else unit
-        if cell.test.startswith(_ITEMS):
+        if cell.test.startswith(ITEMS):
             unit = "clusters" if "cluster" in cell.test else "items"
-        if cell.test.startswith(_TASKS):
+        if cell.test.startswith(TASKS):
             return f"{_per_task(cell)}{more}"
         return f"{cell.n} {unit}{more}"
     unequal = f"{cell.n} against {cell.others} replicates"
@@ -455,7 +345,7 @@ def _ratio(ratio: float) -> str:
 
 T_TESTS = frozenset(
     {"level", "student", "trend welch", "ordering"}
-    | {*MEASURED_AS}
+    | {name for name in NAMES if name.startswith("within")}
     | {f"{test}{sides}" for test in ("welch", "paired") for sides in ("", " one-sided")}
     | {
         f"{test}{paired}"
@@ -472,8 +362,8 @@ UNSEEN = ("lognormal", "collapsed")
 def few_seeds(result: TestResult) -> str:
     """What so few seeds cannot show of a test's assumptions, with the measured rates, in a line.
 
-    The rates are the highest of the nearest numbers that were measured, at any ratio of spreads.
-    Empty for eight seeds or more, and for tests that take no seeds for normal and pool no items.
+    The rates are the highest at the numbers ``around`` these, at any ratio of spreads. Empty for
+    eight seeds or more, and for tests that take no seeds for normal and pool no items.
     """
     key, sizes = key_of(result), (min(result.n), max(result.n))
     if of_one_arm(key):
@@ -485,8 +375,8 @@ def few_seeds(result: TestResult) -> str:
     unit = "pairs" if result.paired else "seeds"
     said = f"With {sizes[0]} {unit}, skew and rare failures cannot be seen"
     known = [cell for cell in rates_of(key) if cell.distribution in UNSEEN]
-    nearest = min((distance(cell.sizes, sizes) for cell in known), default=0.0)
-    near = [cell for cell in known if distance(cell.sizes, sizes) == nearest]
+    measured = set() if beyond(key, CellDesign(*sizes)) else {cell.sizes for cell in known}
+    near = [cell for cell in known if cell.sizes in around(measured, sizes)]
     worst = {cell.distribution: cell for cell in sorted(near, key=lambda cell: cell.rate)}
     if len(worst) < len(UNSEEN):
         return f"{said}."

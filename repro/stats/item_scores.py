@@ -20,14 +20,14 @@ LEAST_ITEMS = 5
 LEAST_CLUSTERS = 5
 """With fewer there is next to nothing to know an error by."""
 
+FEW_LARGE = 0.45
+"""The share of the degrees of freedom of equal clusters below which a few hold most items."""
+
 MOST = 1e9
 """More items or runs than this are none that anybody has."""
 
 LEAST_RUNS = 3
 """Runs of each arm that the scatter of its seeds is taken from: two against eight err in 9 %."""
-
-POWER_QUANTILE = 0.8416212335729143
-"""The normal quantile of a power of 80 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +35,14 @@ class ItemsResult(TestResult):
     """``items`` were answered by both, of ``clusters``, or none; ``runs`` are those per arm.
 
     ``apart`` are the items that the first alone has right and those that the second alone has,
-    where all values are 0 or 1. ``settle`` is about how many items would exclude 0 in 80 %.
-    ``of_seeds`` is the share of seeds in the variance, where the test is of runs with any seeds.
+    where all values are 0 or 1. ``of_seeds`` is the share of seeds in the variance, where the test
+    is of runs with any seeds.
     """
 
     items: int
     clusters: int | None
     runs: tuple[int, int]
     apart: tuple[int, int] | None
-    settle: int | None
     of_seeds: float | None = None
 
     @property
@@ -67,11 +66,13 @@ class ItemsResult(TestResult):
         return -float(stdtrit(df, tail)), float(stdtrit(df, 0.8))
 
     def settling(self, border: float) -> int | None:
-        """About how many items would tell the effect from a ``border`` in 80 %."""
-        if self.settle is None or self.effect == border:
+        """About how many items, of clusters as these, would tell the effect from a ``border``.
+
+        In 80 %, with the degrees of freedom that so many have.
+        """
+        if self.of_seeds is not None or self.effect in (0, border):
             return None
-        needed = self.settle * (self.effect / (self.effect - border)) ** 2
-        return None if needed > MOST else math.ceil(needed)
+        return self.more(1.0, self.items, border)
 
     def more(self, share: float, many: int, border: float = 0.0) -> int | None:
         """How many for ``many`` of what makes this share of the variance would settle it in 80 %.
@@ -92,12 +93,15 @@ class ItemsResult(TestResult):
     def grouping(self) -> str:
         """How its error rates are named after its test: by the clusters, and whether they differ.
 
-        Clusters of one size have one degree of freedom less than their number.
+        Clusters of one size have one degree of freedom less than their number; where they have
+        less than ``FEW_LARGE`` of that, they are more unequal than 1, 2, 4, 8 and 16 items in turn.
         """
         if self.clusters is None or self.of_seeds is not None:
             return ""
-        alike = self.df is not None and math.isclose(self.df, self.clusters - 1)
-        return " equal clusters" if alike else " clustered"
+        share = known(self.df) / (self.clusters - 1)
+        if share < FEW_LARGE:
+            return " few large clusters"
+        return " equal clusters" if math.isclose(share, 1) else " clustered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +262,7 @@ def items_crossed(
     contrast = of_both(by_items, tables)
     result = _by_t(paired, contrast, AskedOfItems("items_crossed", alternative, alpha))
     of_seeds = 1 - (by_items.se / contrast.se) ** 2
-    return replace(result, n=paired.runs, paired=False, settle=None, of_seeds=of_seeds)
+    return replace(result, n=paired.runs, paired=False, of_seeds=of_seeds)
 
 
 def _runs_by_items(sample: Sample, name: str) -> npt.NDArray[np.float64]:
@@ -373,16 +377,6 @@ def _result(
         clusters=len(set(paired.clusters)) if any(paired.clusters) else None,
         runs=paired.runs,
         apart=paired.apart() if paired.right else None,
-        settle=_settle(contrast, n, asked.alpha),
         p=chances.of(asked.alternative),
         p_opposite=chances.against(asked.alternative),
     )
-
-
-def _settle(contrast: Contrast, n: int, alpha: float) -> int | None:
-    """About how many items, of clusters as these, would exclude 0 in 80 % were this the effect."""
-    if contrast.effect == 0:
-        return None
-    reach = -float(stdtrit(contrast.df, alpha / 2)) + POWER_QUANTILE
-    needed = n * (reach * contrast.se / contrast.effect) ** 2
-    return None if needed > MOST else math.ceil(needed)

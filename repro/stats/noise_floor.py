@@ -44,12 +44,14 @@ class NoiseFloor:
         return -float(stdtrit(self.runs - 1, tail)) * self.sd * math.sqrt(2)
 
     def between_means(self, seeds: int) -> float:
-        """The difference of two means of ``seeds`` runs below which a t-test finds none.
+        """The difference of two means of ``seeds`` runs that luck exceeds in at most alpha.
 
-        For scatter as in these runs: ``t(1 - alpha / 2, 2 n - 2) s sqrt(2 / n)``.
+        For scatter as in these runs: ``t(1 - alpha / 2, df) s sqrt(2 / n)``. ``df`` is that of
+        ``s``, as it is the yardstick, or, where this is less, that of a t-test of ``seeds`` runs
+        per side, which finds no smaller difference.
         """
-        t = -float(stdtrit(2 * seeds - 2, self.alpha / 2))
-        return t * self.sd * math.sqrt(2 / seeds)
+        df = min(self.runs - 1, 2 * seeds - 2)
+        return -float(stdtrit(df, self.alpha / 2)) * self.sd * math.sqrt(2 / seeds)
 
     def seeds_to_find(self, effect: float, *, sd: float | None = None) -> int | None:
         """Seeds per side with which a t-test finds ``effect`` in 80 %; None beyond the cap."""

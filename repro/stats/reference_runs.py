@@ -19,6 +19,7 @@ from scipy.special import chdtri, fdtrc, nctdtrinc, nctdtrit, ndtr, ndtri, stdtr
 
 from repro.errors import ClaimError, TooFewError
 from repro.stats.contrast import Contrast
+from repro.stats.data_signs import ScaleOfArm, factor_between
 from repro.stats.planning import PlannedTest
 from repro.stats.power import (
     Array,
@@ -170,11 +171,8 @@ def false_alarms(watch: ReferenceUse) -> FalseAlarms:
     )
 
 
-MEASURED_AS = (
-    *("within", "within one-sided", "within mean", "within mean one-sided"),
-    *("within nights", "within tolerance"),
-)
-"""One run, a mean, nights that share alpha, and a limit of tolerance were measured apart."""
+NIGHTS = (7, 30, 90, 365)
+"""Numbers of nights that share alpha whose error rates were measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,13 +195,19 @@ class WithinResult(TestResult):
 
     @property
     def measured_as(self) -> str:
-        """The name by which its error rates were measured, one of ``MEASURED_AS``."""
-        if self.watch.confidence is not None:
-            return "within tolerance"
-        if self.watch.nights > 1:
-            return "within nights"
-        mean = " mean" if self.watch.k > 1 else ""
-        return f"within{mean}{'' if self.watch.side == 'both' else ' one-sided'}"
+        """The name by which its error rates were measured, or would have to be.
+
+        One run, a mean, so many nights that share alpha (or more, the next of ``NIGHTS``), and a
+        limit of tolerance are apart.
+        """
+        use, mean = self.watch, " mean" if self.watch.k > 1 else ""
+        side = "" if use.side == "both" else " one-sided"
+        if use.confidence is not None:
+            return f"within{mean} tolerance"
+        if use.nights > 1:
+            nights = next((each for each in NIGHTS if each >= use.nights), use.nights)
+            return f"within{mean} {nights} nights{side}"
+        return f"within{mean}{side}"
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -232,12 +236,17 @@ def within(
     are comparable with ``alpha``, that of all ``nights``.
 
     ``ClaimError`` as of ``ReferenceUse``, for a reference without standard deviation or with
-    equal runs, and a margin not above 0.
+    equal runs, a margin not above 0, and where one mean is in percent and the other a fraction.
     """
     first, second = summarise(new), summarise(reference)
     watch = ReferenceUse(second.n, first.n, side, alpha, nights, confidence)
     if second.spread == 0:
         raise ClaimError(EQUAL.format(second.n, second.mean))
+    levels = (
+        ScaleOfArm(each.mean, each.sd if each.n > 1 else None, 0.0) for each in (first, second)
+    )
+    if factor_between(*levels) == PERCENT:
+        raise ClaimError(UNITS.format(first.mean, second.mean), advice="write both in one unit")
     if margin is not None and not margin > 0:
         raise ClaimError(f"a margin lies above 0, not at {margin}")
     contrast = Contrast(first.mean - second.mean, second.spread * watch.unit, second.n - 1)
@@ -278,6 +287,15 @@ EQUAL = (
     "lie; write more digits, or claim a bound"
 )
 """Why runs that agree give no interval."""
+
+
+PERCENT = 100
+
+UNITS = (
+    "one may be in percent and the other a fraction: the new mean is {:.9g}, and that of the "
+    "reference {:.9g}"
+)
+"""Why values that are a hundredfold apart are not compared."""
 
 
 def _wider(new: Summary, reference: Summary) -> float | None:

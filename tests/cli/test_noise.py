@@ -139,7 +139,7 @@ def test_a_log_of_json_lines_is_read_as_its_table() -> None:
         for end in ("tsv", "jsonl")
     ]
     assert told[0].returncode == 0, told[0].stderr
-    assert told[0].stdout.replace(": 4 (", ": 3 (") == told[1].stdout, told[1].stderr
+    assert told[0].stdout.replace("row 4 (", "row 3 (") == told[1].stdout, told[1].stderr
 
 
 def test_rows_with_too_many_cells_are_counted() -> None:
@@ -175,7 +175,8 @@ def test_rows_of_a_log_are_numbered_as_its_lines_are(separator: str) -> None:
     Path("results.log").write_text(
         "\n".join(rows).replace(" ", separator).replace(separator * 2, "")
     )
-    assert [each.name for each in read_loop(Path("results.log"), "val_bpb")[0]] == ["3", "5"]
+    found, _ = read_loop(Path("results.log"), "val_bpb")
+    assert [each.name for each in found] == ["row 3", "row 5"]
 
 
 def test_quotes_in_a_csv_log_belong_to_its_cells() -> None:
@@ -225,3 +226,23 @@ def test_a_table_with_two_numbers_of_each_seed_asks_for_one() -> None:
     done = repro("noise", "two.csv")
     assert (done.returncode, "name it, as in --measure acc" in done.stderr) == (2, True)
     assert repro("noise", "two.csv", "--measure", "loss").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("log", "kept", "crashed"),
+    [
+        ("experiment,val_bpb,accepted\nbase,1.27,1\nx,1.29,0\ny,1.265,1\n", ["y"], 0),
+        ("trial,val_bpb,accepted\nbase,1.27,True\nx,1.29,False\ny,1.2,True\n", ["y"], 0),
+        ("trial,val_bpb,status,kept\n0,1.27,ok,yes\n1,1.29,ok,no\n2,1.2,ok,yes\n", ["2"], 0),
+        ("sha,val_bpb,improved,status\na,1.3,1,keep\nb,1.2,1,discard\nc,1.1,1,keep\n", ["c"], 0),
+        ("sha,val_bpb,status\na,1.3,keep\nb,-999,discard\nc,-1,crash\nd,1.1,keep\n", ["d"], 2),
+        ("val_bpb,status\n1.3,keep\n1.2,keep\n", ["row 3"], 0),
+        ("sha,val_bpb,status\na,-998.2,keep\nb,-999,keep\nc,-997,discard\n", ["b"], 0),
+    ],
+)
+def test_what_was_kept_is_read(log: str, kept: list[str], crashed: int) -> None:
+    """Decisions as 1 and 0 or yes and no; -999 among small numbers stands for none."""
+    Path("log.csv").write_text(log)
+    found, _ = read_loop(Path("log.csv"), "val_bpb")
+    assert [each.name for each in found if each.fate == "kept"][1:] == kept
+    assert sum(each.fate == "crashed" for each in found) == crashed

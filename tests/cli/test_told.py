@@ -51,7 +51,7 @@ def test_a_pipe_gets_whole_lines_without_colour(capsys: pytest.CaptureFixture[st
     tell_status(1, [document], err=False)
     lines = capsys.readouterr().out.splitlines()
     rate = "error rate at most 2.5 % if the test's assumptions hold"
-    found = "-2.00, -2.23 to -1.77 (95 %), contradicted, p = 4.1e-8"
+    found = "-2.00, -2.23 to -1.77 (95 %), contradicted, two-sided p = 4.1e-8"
     assert lines == [
         f"made (paper): VALID, CONTRADICTED ({rate}) (not as expected)",
         "  Loss: A is 2.00 lower than B. Better, against the claim.",

@@ -11,7 +11,8 @@ from benchmarks.levels import publish, table
 from benchmarks.levels.experiments import EXPERIMENTS
 from benchmarks.levels.measure import grid, off_grid
 from benchmarks.levels.plans import PLANS
-from repro.stats import error_rates as levels
+from repro.stats.error_rates import NAMES
+from repro.stats.measured_cells import measured_rates
 
 RESULTS = publish.latest()
 PAGE = publish.PAGE.read_text(encoding="utf-8")
@@ -53,13 +54,13 @@ def test_the_cells_off_the_grid_are_complete() -> None:
     names = ("kind", "test", "n", "others", "sd_ratio", "distribution")
     assert [tuple(one[name] for name in names) for one in RESULTS["off_grid"]] == cells
     for test in ("student", "brunner_munzel", "separation", "trend kendall"):
-        sizes = {one.n for one in levels.measured_rates() if one.test == test}
+        sizes = {one.n for one in measured_rates() if one.test == test}
         assert sizes >= set(range(3, 11))
 
 
 def test_every_default_test_can_be_looked_up() -> None:
     """A report finds the cells of whichever test a claim has by default."""
-    known = {one.test for one in levels.measured_rates()}
+    known = {one.test for one in measured_rates()}
     defaults = {
         "welch", "paired", "tost", "tost_relative", "non_superiority",
         "non_superiority_relative", "non_inferiority", "non_inferiority_relative", "ratio",
@@ -92,7 +93,7 @@ def test_every_loss_is_in_the_page_and_in_the_package() -> None:
     assert lost
     for one in lost:
         assert f"{100 * one['error']:.1f} %" in PAGE
-        assert publish.key(one) in (*levels.NAMES, None)
+        assert publish.key(one) in (*NAMES, None)
 
 
 @pytest.mark.parametrize("kind", sorted({row.kind for row in table.ROWS}))

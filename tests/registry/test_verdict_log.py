@@ -176,6 +176,17 @@ def test_more_seeds_are_not_told_twice() -> None:
     assert said(entry(), planned) == [("input", "one seed was added")]
 
 
+def test_other_clusters_are_no_other_number_of_seeds() -> None:
+    """The column of clusters is written into the table, but what was changed is the claim."""
+    before = entry()
+    arms = {name: arm.model_copy(update={"source": "table"}) for name, arm in before.arms.items()}
+    old = before.model_copy(update={"arms": arms})
+    other = {name: arm.model_copy(update={"values": "other"}) for name, arm in arms.items()}
+    fields = {**old.fields, "seeds.clusters": "passage"}
+    now = old.model_copy(update={"claim": "d", "fields": fields, "arms": other})
+    assert said(old, now)[0] == ("claim", "the claim was changed (seeds.clusters)")
+
+
 def test_an_entry_is_one_line_of_json(tmp_path: Path) -> None:
     """Whatever its texts hold."""
     log(tmp_path).keep(entry(expected="a\nb\u2028c", claim="<script>"))

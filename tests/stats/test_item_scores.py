@@ -26,7 +26,7 @@ from repro.stats.item_scores import (
     mcnemar_and_t,
     paired_items,
 )
-from repro.stats.records import Sample, Scored, known
+from repro.stats.records import Alternative, Sample, Scored, known
 
 
 def arm(values: dict[str, float], clusters: dict[str, str] | None = None) -> Sample:
@@ -89,6 +89,8 @@ def test_a_report_quotes_the_cell_of_its_clusters() -> None:
     for sizes, key, said in (
         ([1, 2, 4, 8, 16] * 2 + [1, 2], "items_t clustered", "12 clusters it errs in 6.2 %"),
         ([5] * 12, "items_t equal clusters", ""),
+        ([50, 50] + [1] * 38, "items_t few large clusters", "40 clusters it errs in 8.7 %"),
+        ([90, 70, 60] + [1] * 37, "items_t few large clusters", "40 clusters it errs in 8.7 %"),
     ):
         paired = paired_items(*drawn(rng, sizes, 1.0))
         found = items_t(paired, alternative="two-sided")
@@ -267,9 +269,24 @@ def test_about_so_many_items_would_settle_it() -> None:
     d += 0.1 - d.mean()
     a = arm(dict(zip(names, map(float, d), strict=True)))
     found = items_t(paired_items(a, arm(dict.fromkeys(names, 0.0))), alternative="two-sided")
-    assert found.settle is not None
-    draws = rng.normal(0.1, float(d.std(ddof=1)), (4_000, found.settle))
+    draws = rng.normal(0.1, float(d.std(ddof=1)), (4_000, known(found.settling(0.0))))
     power = float(np.mean(np.asarray(stats.ttest_1samp(draws, 0, axis=1).pvalue) < 0.05))
+    assert power == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(("alternative", "sides"), [("two-sided", 2), ("greater", 1)])
+def test_few_clusters_are_settled_by_more_of_them(alternative: Alternative, sides: int) -> None:
+    """Six clusters have t(5) now, and more of them a smaller t. One side has all of alpha."""
+    names = [str(n) for n in range(30)]
+    of = {name: str(int(name) // 5) for name in names}
+    d = np.repeat(stats.zscore([1.0, -0.4, 0.3, 1.2, -0.8, 0.6], ddof=1), 5) + 0.3
+    a, b = (arm(dict(zip(names, map(float, x), strict=True)), of) for x in (d, 0 * d))
+    found = items_t(paired_items(a, b), alternative=alternative)
+    settle = known(found.settling(0.0))
+    clusters = round(settle / 5)
+    draws = np.random.default_rng(3).normal(0.3, 1, (20_000, clusters))
+    t = draws.mean(1) / draws.std(1, ddof=1) * np.sqrt(clusters)
+    power = np.mean(t > stats.t.isf(0.05 / sides, clusters - 1))
     assert power == pytest.approx(0.8, abs=0.03)
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from repro.stats import error_rates as levels
-from repro.stats.error_rates import CellDesign
+from repro.stats.measured_cells import CellDesign, measured_rates
 from repro.stats.records import Sample
 from repro.stats.t_tests import student
 
@@ -25,7 +25,7 @@ def test_the_whole_sentence(key, n, design):
     A sentence names the test, the cell that was measured, its rate, and the level it should be.
     """
     worst = max(
-        one.rate for one in levels.measured_rates() if one.test == key and one.n == n and one.loses
+        one.rate for one in measured_rates() if one.test == key and one.n == n and one.loses
     )
     assert levels.worst_level(key, [CellDesign(n)]) == (
         f"{levels.NAMES[key]}: with {design} it errs in {100 * worst:.1f} % of cases "
@@ -47,7 +47,7 @@ def test_what_holds_its_level_is_never_the_reason():
     Nothing is said of a size whose cells all hold, and what is said gives a rate above its level by
     a tenth: 5.5 % for 5 %, and for limits of tolerance, which fail for references, 11 % for 10 %.
     """
-    keys = {one.test for one in levels.measured_rates()}
+    keys = {one.test for one in measured_rates()}
     said = [
         levels.worst_level(key, [CellDesign(n)]) for key in sorted(keys) for n in (3, 5, 10, 30)
     ]

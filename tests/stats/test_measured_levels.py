@@ -9,9 +9,11 @@ import pytest
 
 from repro.stats import error_rates as levels
 from repro.stats.correlation import association, magnitude
-from repro.stats.error_rates import CellDesign, design_of_one, designs_of
+from repro.stats.error_rates import design_of_one, designs_of
 from repro.stats.group_sequential import group_obf
-from repro.stats.records import Sample
+from repro.stats.measured_cells import SAME, CellDesign, around, measured_rates
+from repro.stats.records import Sample, Summary
+from repro.stats.reference_runs import NIGHTS, within
 from repro.stats.spreads import levene
 from repro.stats.stopping import difference
 from repro.stats.survival import log_rank
@@ -158,7 +160,7 @@ def test_every_measured_test_has_a_name():
     """
     No test in the data lacks a name for the reader, and none has a name without data.
     """
-    assert {one.test for one in levels.measured_rates()} == set(levels.NAMES) - set(levels.SAME)
+    assert {one.test for one in measured_rates()} == set(levels.NAMES) - set(SAME)
 
 
 @pytest.mark.parametrize(
@@ -300,3 +302,64 @@ def test_scatter_of_five_against_many_is_told():
     assert "5 against 30 replicates, equal standard deviations it errs in 7." in told(
         "levene", 5, 1.0, 30
     )
+
+
+@pytest.mark.parametrize(
+    ("few", "many", "quoted"),
+    [
+        (3, 300, "with 3 against 300 replicates, equal standard deviations it errs in 6.1 %"),
+        (5, 60, "with 5 against 60 replicates, equal standard deviations it errs in 5.7 %"),
+        (3, 200, "with 3 against 30 replicates, equal standard deviations, the nearest"),
+        (4, 60, "with 4 against 20 replicates, equal standard deviations, the nearest"),
+        (3, 1000, "how often it errs with 3 against 1000 replicates was not measured"),
+        (2, 10, "how often it errs with 2 against 10 replicates was not measured"),
+    ],
+)
+def test_no_milder_design_is_quoted(few, many, quoted):
+    """
+    Welch's test of 3 against 300 was told the rate of 8 against 40, which holds its level.
+    """
+    assert quoted in str(levels.worst_level("welch", [CellDesign(few, many, 1.0, seen=True)]))
+
+
+def test_numbers_of_replicates_around_a_design():
+    """
+    Beside the design itself: as few or fewer, next to it in how unequal; of equal arms more, too.
+    """
+    every = {(3, 3), (3, 30), (5, 5), (5, 10), (5, 60), (8, 8)}
+    assert around(every, (5, 10)) == {(5, 10)}
+    assert around(every, (6, 6)) == {(5, 5), (8, 8)}
+    assert around(every, (6, 30)) == {(5, 10), (5, 60)}
+    assert around(every, (40, 40)) == {(8, 8)}
+    assert around(every, (2, 2)) == {(3, 3)}
+
+
+def of_nights(nights, **how):
+    """What is said of a run held against ten printed ones of which nothing else is known."""
+    reference = Summary(mean=3.0, sd=1.0, n=10)
+    new = Sample.of(*how.pop("new", [3.1]))
+    result = within(new, reference, nights=nights, **how)
+    return levels.level_of(result, [design_of_one(reference)])
+
+
+@pytest.mark.parametrize(
+    ("nights", "rate"), [(7, 12.6), (30, 20.9), (90, 29.6), (365, 43.7), (300, 43.7), (6, 12.6)]
+)
+def test_the_rate_of_nights_is_that_of_so_many(nights, rate):
+    """
+    The rates are those of the exact chance in each of 40,000 references of ten t4 values.
+    """
+    said = of_nights(nights)
+    assert float(said.split(" errs in ")[1].split(" %")[0]) == pytest.approx(rate, abs=1.0)
+    assert ("were not measured" in said) == (nights not in NIGHTS)
+
+
+def test_nights_that_were_not_measured_are_told_so():
+    """
+    More than 365, a mean of several runs each night, and a limit of tolerance for a mean.
+    """
+    wanted = "was not measured, but that of one run, in up to 365 nights that share alpha"
+    assert wanted in of_nights(1000)
+    assert wanted in of_nights(30, new=[3.0, 3.2])
+    assert wanted in of_nights(1, new=[3.0, 3.2], side="higher", confidence=0.9)
+    assert "The one-sided prediction limit over 30 nights" in of_nights(30, side="higher")

@@ -44,6 +44,20 @@ def test_two_single_runs_differ_by_more_in_five_percent() -> None:
     assert (apart > unit.single(5, sides=1) * sds).mean() == pytest.approx(0.01, abs=0.002)
 
 
+@pytest.mark.parametrize("runs", [3, 5, 10])
+@pytest.mark.parametrize("seeds", [3, 5, 10])
+def test_means_differ_by_more_in_at_most_five_percent(runs: int, seeds: int) -> None:
+    """The scatter is known by the baseline alone: 17 % where three runs count as eighteen."""
+    rng = np.random.default_rng([7, runs, seeds])
+    sds = rng.standard_normal((40_000, runs)).std(axis=1, ddof=1)
+    apart = rng.standard_normal(40_000) * np.sqrt(2 / seeds)
+    floor = NoiseFloor(runs, 1.0).between_means(seeds)
+    assert (np.abs(apart) > floor * sds).mean() <= 0.05 + 0.004
+    assert floor == pytest.approx(
+        stats.t.isf(0.025, min(runs - 1, 2 * seeds - 2)) * np.sqrt(2 / seeds)
+    )
+
+
 def test_lucky_records_are_as_many_as_in_a_simulation() -> None:
     values = np.random.default_rng(5).standard_normal((20_000, 101))
     best = np.minimum.accumulate(values, axis=1)

@@ -205,3 +205,12 @@ def test_the_shift_that_can_be_detected() -> None:
     assert inside(ReferenceUse(10), least) == pytest.approx(0.2, abs=1e-3)
     assert found.seeds80 == 2
     assert assess(PlannedWithin((1, 2), (2.0,), 0.025, effect=6.0)).refused
+
+
+@pytest.mark.parametrize("new", [Sample.of(91.1), Sample.of(90.8, 91.9, 91.4)])
+def test_percent_next_to_fractions_is_refused(new: Sample) -> None:
+    """A hundredfold shift between 0 and 1 and 1 and 100 is one of units."""
+    fractions = Sample.of(0.912, 0.905, 0.921, 0.917, 0.909, 0.915)
+    with pytest.raises(ClaimError, match="one may be in percent and the other a fraction"):
+        within(new, fractions)
+    assert within(Sample.of(0.5), fractions).p == 1

@@ -13,8 +13,8 @@ from repro.stats.coefficients import fisher_interval, restricted_r
 from repro.stats.contrast import student_contrast
 from repro.stats.correlation import p_by_student
 from repro.stats.counts import clopper_pearson
-from repro.stats.error_rates import measured_rates
 from repro.stats.group_sequential import boundaries
+from repro.stats.measured_cells import measured_rates
 from repro.stats.multiplicity import benjamini_hochberg, holm
 from repro.stats.power import (
     PowerDesign,
