@@ -23,7 +23,6 @@ from repro.results.path_names import (
     arms_in_paths,
     number_in_paths,
     numbered,
-    parts_of,
     year_in_paths,
 )
 from repro.results.readings import TASK
@@ -36,12 +35,10 @@ from repro.results.row_units import (
     refuse_parts_inside,
     refuse_repeated,
     refuse_steps_of_unit,
-    runs_of_columns,
-    runs_of_rows,
-    said_of_columns,
     without_tasks,
 )
 from repro.results.run_fields import (
+    SUMS,
     Hints,
     arm_field,
     field_of_task,
@@ -49,6 +46,7 @@ from repro.results.run_fields import (
     no_field,
     refuse_pooled,
     repeated,
+    rows_of_summaries,
     seed_field,
     task_field,
     tasks_left_out,
@@ -75,6 +73,7 @@ from repro.results.run_values import (
     values_of,
     what_rows_are,
 )
+from repro.results.sheets import sheet_by_path, sheet_of_columns
 from repro.results.steps import (
     doubts_of,
     dropped_at_step,
@@ -227,7 +226,16 @@ def _having(found: Found, only: Mapping[str, str]) -> Found:
 def _of_forms(
     path: Path, base: Path, forms: Sequence[Form], found: Found, hints: Hints
 ) -> FoundResults:
-    """The results in runs that were found: in a tidy table, a chart, or any other form."""
+    """The results in runs that were found: in a tidy table, a chart, or any other form.
+
+    Rows that sum up others are none of them.
+    """
+    if sums := rows_of_summaries([run for _, run in found], hints):
+        kept = [each for place, each in enumerate(found) if place not in sums]
+        results = _of_forms(path, base, forms, kept, hints)
+        results.said.append(f"left out, {SUMS}: {named(dict.fromkeys(sums.values()))}")
+        results.imports, results.table = {}, ""
+        return results
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""
@@ -317,7 +325,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
     named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
     if forms[0].arm and not named_inside:
-        sheet = _by_path(path, forms, found, ended, hints)
+        sheet = sheet_by_path(path, forms, found, ended, hints)
         sheet.read = () if number else sheet.read
         return _of_sheet(sheet, replace(hints, task_field="") if hints.task else hints)
     seed, label = seed_field(path, runs, hints), ""
@@ -328,7 +336,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if not (hints.arm or hints.lone or may_recur(runs, where)):
         where = ""
     if not where or not (hints.lone == "arm" or repeated(runs, where)):
-        if wide := _wide(path, runs, ended, hints):
+        if wide := sheet_of_columns(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:
             return _of_one_arm(path, forms[0], runs, (seed, ended), hints)
@@ -360,54 +368,6 @@ def _of_one_arm(
     cells = form.importer.get("each") == "row"
     sheet = Sheet([form.words, "one arm"], rows, {seed, *ended}, "", ended, cells=cells)
     return _of_sheet(sheet, hints)
-
-
-def _by_path(
-    path: Path, forms: Sequence[Form], found: Found, ended: Sequence[str], hints: Hints
-) -> Sheet:
-    """The runs of which the path names the arm."""
-    templates = [str(form.importer["path"]) for form in forms]
-    parts = parts_of(path, [form.arm for form in forms], templates, hints)
-    told = {id(form): (arm, said) for form, arm, said in
-            zip(forms, parts.arms, parts.fields, strict=True)}  # fmt: skip
-    runs = [replace(run, fields={**run.fields, **told[id(form)][1]}) for form, run in found]
-    arms, only = [told[id(form)][0] for form, _ in found], []
-    if hints.task:
-        key, value = field_of_task(path, runs, hints)
-        kept = [place for place, run in enumerate(runs) if str(run.fields.get(key)) == value]
-        arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
-        only = [f"of '{key}' in the paths only '{value}'"]
-    seed = seed_field(path, runs, hints)
-    rows = Rows(path, arms, runs, seed)
-    cells = {key: [str(run.fields.get(key, "")) for run in runs] for key in parts.fields[0]}
-    where = next((key for key, column in cells.items() if rows.arms == column), "")
-    plain = not (ended or any(parts.fields)) and forms[0].runs is None
-    return Sheet(
-        [forms[0].words, parts.words, *only],
-        rows,
-        {seed, where, *ended},
-        "",
-        ended,
-        forms if plain else (),
-        cells=forms[0].importer.get("each") == "row",
-    )
-
-
-def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:
-    """A table of which a column is an arm, or a run; None where it is none."""
-    if found := runs_of_rows(path, runs, hints):
-        melted, where, what, columns = found
-        arms = [str(run.fields[where]) for run in melted]
-        said = f"a row per arm, by '{where}', and a column per {what}: {named(columns)}"
-        return Sheet([said], Rows(path, arms, melted, what), {where, what}, where)
-    melted, columns = runs_of_columns(path, runs, hints)
-    if not melted:
-        return None
-    seed = seed_field(path, melted, hints)
-    arms = [str(run.fields[ARM]) for run in melted]
-    told = {seed, ARM, *ended}
-    said = said_of_columns(runs, columns)
-    return Sheet([said], Rows(path, arms, melted, seed), told, ARM, ended, numbered=True)
 
 
 def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None) -> FoundResults:

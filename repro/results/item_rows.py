@@ -18,7 +18,16 @@ from repro.results.path_names import parts_of
 from repro.results.readings import short
 from repro.results.roles import TRIAL, role_of
 from repro.results.row_units import Rows
-from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
+from repro.results.run_fields import (
+    SUMS,
+    Hints,
+    arm_field,
+    no_field,
+    rows_of_summaries,
+    seed_field,
+    seed_of,
+    text_in,
+)
 from repro.results.run_values import FoundValue, ItemValue, measure_of, measured, no_arms
 from repro.schema.numbers import number_of
 
@@ -41,10 +50,14 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
             found = [(form, run) for form in forms for run in _rows_of(path, way, form, base, read)]
             if not found:
                 continue
+            sums = rows_of_summaries([run for _, run in found], hints)
+            found = [each for place, each in enumerate(found) if place not in sums]
             task = "task" if way.sort == "framework" else _task_field(found, hints)
             found = _of_one_task(path, found, hints, task) if task else found
             results = _of_rows(path, forms, found, hints)
             results.said += read.said
+            left = named(dict.fromkeys(sums.values()))
+            results.said += [f"left out, {SUMS}: {left}"] if sums else []
             return results
         except (UnfitError, DataError) as error:
             lost.append(error)

@@ -233,8 +233,18 @@ _SUMMARY = re.compile(
     r"(?i)(?:(?:macro|micro|overall|grand|geom?(?:etric)?|arith(?:metic)?)[ ._-]*)?"
     r"(?:avg|average|mean|median|overall|total)\b\.?(?:[ ._-]*(?:rank(?:ing)?|acc\w*|score|error))?"
     r"(?: ?\([^()]*\))?|(?:friedman )?rank(?:s|ing)?|#? ?(?:of )?wins?|w(?:ins?)?/[tdl]\w*/[ltd]\w*"
+    r"|(?:mittel|durchschnitts)(?:wert)?|durchschnitt|median[ae]?|médiane|moyenne|promedio|m[eé]dia"
+    r"|gemiddelde|среднее|平均[値值]?|均值|中央値|中位数|평균"
+    r"|st(?:an)?d(?:ard)?[ ._-]?dev(?:iation)?\.?|std\.?"
 )
 """A row called so, behind the data sets or before them, sums them up."""
+
+_OF_SEEDS = re.compile(
+    r"(?i)[±σμµ]|(?:mean ?)?(?:±|\+/?-) ?(?:sd|std)|sd|se|sem|var|min|max|sum|count|n"
+)
+"""The same of runs, in a column whose other cells are the numbers of seeds."""
+
+SUMS = "summaries of the others"
 
 SUBTASKS = "group_subtasks."
 """What lm-eval says of a group: its number is made of those of its tasks."""
@@ -301,10 +311,36 @@ def tasks_left_out(runs: Sequence[FoundRun], task: str, measure: str) -> dict[st
     lost = {name: f"without '{measure}'" for name in there if name not in having}
     groups = (name for name, run in there.items() if run.fields.get(f"{SUBTASKS}{name}"))
     lost |= {name: "groups of other tasks" for name in groups if name not in lost}
-    called = _SUMMARY.fullmatch
-    ends = {*takewhile(called, there), *takewhile(called, reversed([*there]))}
-    sums = {name: "summaries of the others" for name in there if name in ends}
+    sums = dict.fromkeys(_summaries([*there]), SUMS)
     return sums | lost if len(having - {*lost, *sums}) > 1 else lost
+
+
+def _summaries(names: Sequence[str]) -> list[str]:
+    """The names, first or last, that sum the others up."""
+    called = _SUMMARY.fullmatch
+    ends = {*takewhile(called, names), *takewhile(called, reversed(names))}
+    return [name for name in names if name in ends]
+
+
+def rows_of_summaries(runs: Sequence[FoundRun], hints: Hints) -> dict[int, str]:
+    """The places of rows that sum others up, whatever stands in their cells, and their names.
+
+    Rows of tasks stand first or last; those of seeds anywhere, but other cells have numbers.
+    """
+    found: dict[int, str] = {}
+    for key in dict.fromkeys(key for run in runs for key in run.fields):
+        cells = [str(run.fields.get(key, "")).strip() for run in runs]
+        role = "task" if key in (hints.task_field, hints.items) else role_of(key)
+        sums = [*filter(None, dict.fromkeys(cells))] if role in ("task", "seed") else []
+        if role == "task" and key not in {hints.arm, hints.seed, hints.unit}:
+            sums = _summaries(sums)
+        elif role == "seed":
+            sums = [name for name in sums if seed_number(name) is None]
+            known = all(_SUMMARY.fullmatch(name) or _OF_SEEDS.fullmatch(name) for name in sums)
+            sums = sums if known else []
+        if len({*cells} - {"", *sums}) > 1:
+            found |= {place: cell for place, cell in enumerate(cells) if cell in sums}
+    return found
 
 
 def task_of(run: FoundRun, task: str) -> str:

@@ -1,0 +1,59 @@
+"""`repro compare` of results as people keep them: each verdict is computed apart."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from scipy import stats
+
+from repro.judging.document import Document
+from repro.report.write import read_document
+from tests.commands import repro
+
+A = [5.0, 5.21, 4.93, 5.12, 5.04]
+B = [4.2, 4.33, 4.15, 4.41, 4.26]
+
+
+def compared(*words: str) -> CompletedProcess[str]:
+    return repro("compare", *words)
+
+
+def report(name: str) -> Document:
+    return read_document(Path(f"reports/{name}/declared/report.json"))
+
+
+def welch(a: list[float], b: list[float]) -> float:
+    """The two-sided p of Welch's test."""
+    return float(stats.ttest_ind(a, b, equal_var=False).pvalue)
+
+
+def data_sets(name: str, below: str) -> tuple[list[float], list[float]]:
+    draw = random.Random(8)
+    pairs = [(draw.gauss(0.8, 0.03), draw.gauss(0.83, 0.03)) for _ in range(9)]
+    rows = [f"d{n},{a:.4f},{b:.4f}" for n, (a, b) in enumerate(pairs)]
+    Path(name).write_text("\n".join(("dataset,a,b", *rows, below)))
+    return [round(a, 4) for a, _ in pairs], [round(b, 4) for _, b in pairs]
+
+
+AVERAGES = ("Moyenne,,", "平均,0.8,0.83", "Mittelwert,0.8,0.83", "Promedio,0.8,0.83")
+
+
+@pytest.mark.parametrize("below", ["Average,0.8,0.83\nW/T/L,,7/0/2", "W/T/L,-,7/0/2", *AVERAGES])
+def test_rows_below_data_sets_that_sum_them_up_are_left_out_whatever_they_hold(below: str) -> None:
+    a, b = data_sets("t.csv", below)
+    done = compared("t.csv", "--better", "higher", "--baseline", "a")
+    names = ", ".join(line.partition(",")[0] for line in below.splitlines())
+    assert f"left out, summaries of the others: {names}" in done.stdout, done.stderr
+    p = stats.wilcoxon([y - x for x, y in zip(a, b, strict=True)], alternative="greater").pvalue
+    assert report("b_vs_a").results[0].p == pytest.approx(p, rel=1e-6)
+
+
+def test_the_mean_below_the_seeds_is_no_run() -> None:
+    rows = [f"{n},{a},{b}" for n, (a, b) in enumerate(zip(A, B, strict=True))]
+    Path("t.csv").write_text("\n".join(("seed,a,b", *rows, "mean,5.06,4.27", "std,0.11,0.1")))
+    done = compared("t.csv", "--better", "lower", "--baseline", "a")
+    assert "left out, summaries of the others: mean, std" in done.stdout, done.stderr
+    assert report("b_vs_a").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
