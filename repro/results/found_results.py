@@ -61,6 +61,7 @@ from repro.results.run_values import (
     ItemValue,
     averaged,
     each_run,
+    field_of_measures,
     measure_of,
     measured,
     no_arms,
@@ -237,6 +238,10 @@ def _of_forms(
         results.imports, results.table = {}, ""
         return results
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
+    if not set(TIDY) <= set(names) and (
+        key := field_of_measures(path, [run for _, run in found], hints)
+    ):
+        return _of_measure(path, base, forms, found, (hints, key))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""
     if tabular and set(TIDY) <= set(names):
@@ -246,6 +251,23 @@ def _of_forms(
     results = _of_runs(path, forms, found, hints)
     if exported:
         results.said[0] = "a table of runs that W&B exported"
+    return results
+
+
+def _of_measure(
+    path: Path, base: Path, forms: Sequence[Form], found: Found, asked: tuple[Hints, str]
+) -> FoundResults:
+    """The results in the rows that name the number that is asked for in a field."""
+    hints, key = asked
+    mine = [
+        (form, replace(run, fields={name: run.fields[name] for name in run.fields if name != key}))
+        for form, run in found
+        if str(run.fields.get(key, "")).strip() == hints.measure
+    ]
+    results = _of_forms(path, base, forms, mine, replace(hints, measure=""))
+    results.said.append(f"by '{key}' only the rows of '{hints.measure}'")
+    results.measure, results.label = name_of(hints.measure, before="value"), hints.measure
+    results.imports, results.table = {}, ""
     return results
 
 

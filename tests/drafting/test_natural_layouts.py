@@ -57,3 +57,35 @@ def test_the_mean_below_the_seeds_is_no_run() -> None:
     done = compared("t.csv", "--better", "lower", "--baseline", "a")
     assert "left out, summaries of the others: mean, std" in done.stdout, done.stderr
     assert report("b_vs_a").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
+
+
+def several_measures(head: str) -> None:
+    """Data sets with accuracy and F1 each, in two rows."""
+    draw, rows = random.Random(4), []
+    for n in range(8):
+        for metric, gain in (("acc", 0.02), ("f1", -0.01)):
+            a = draw.gauss(0.7, 0.05)
+            b = a + draw.gauss(gain, 0.01)
+            wide = [f"d{n},{metric},{a:.4f},{b:.4f}"]
+            long = [f"d{n},{metric},{arm},{of:.4f}" for arm, of in (("a", a), ("b", b))]
+            rows += wide if "a,b" in head else long
+    Path("t.csv").write_text("\n".join((head, *rows)))
+
+
+@pytest.mark.parametrize("head", ["dataset,metric,a,b", "dataset,metric,method,score"])
+def test_rows_of_several_measures_are_not_taken_for_runs(head: str) -> None:
+    several_measures(head)
+    words = ("t.csv", "--better", "higher", "--baseline", "a")
+    refused = compared(*words)
+    assert refused.returncode == 2, refused.stdout
+    assert "by 'metric' rows are of several numbers: acc, f1" in refused.stderr
+    assert "--measure acc" in refused.stderr
+    done = compared(*words, "--measure", "acc")
+    rows = [line.split(",") for line in Path("t.csv").read_text().splitlines() if ",acc," in line]
+    if "a,b" in head:
+        d = [float(b) - float(a) for *_, a, b in rows]
+    else:
+        of = {(name, arm): float(value) for name, _, arm, value in rows}
+        d = [of[f"d{n}", "b"] - of[f"d{n}", "a"] for n in range(8)]
+    p = stats.wilcoxon(d, alternative="greater").pvalue
+    assert report("b_vs_a").results[0].p == pytest.approx(p, rel=1e-6), done.stdout + done.stderr
