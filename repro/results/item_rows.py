@@ -136,9 +136,10 @@ def _of_rows(
         of = dict(zip(map(id, forms), names, strict=True))
         where, arms = "", [of[id(form)] for form, _ in found]
     else:
-        if not (where := arm_field(path, runs, told, hints)):
+        where = arm_field(path, runs, _no_arms_of(runs, told, hints), hints)
+        if not (where or hints.alone):
             raise no_arms(path, runs, hints)
-        arms = [text_in(path, run, where) for run in runs]
+        arms = [text_in(path, run, where) if where else path.resolve().stem for run in runs]
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
     others = [name for name in _answers(runs) if name not in {*told, where, measure}]
@@ -158,6 +159,13 @@ def _of_rows(
         clusters = number_of(len({row.cluster for row in rows}), "cluster")
         results.said.append(f"{clusters}, by '{hints.clusters}'")
     return results
+
+
+def _no_arms_of(runs: Sequence[FoundRun], told: set[str], hints: Hints) -> set[str]:
+    """The fields that name no arm: of one model's answers all that are not called so."""
+    if not hints.alone:
+        return told
+    return told | {key for run in runs for key in run.fields if role_of(key) != "arm"}
 
 
 ANSWERS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "c": 1.0, "i": 0.0} | {
@@ -221,7 +229,13 @@ def _of_columns(
         and all(row.get(name) in (0, 1) for run in runs for row in run.rows)
     ]
     once = len({str(run.fields[hints.items]) for run in runs}) == len(runs)
-    if hints.arm or hints.measure or len(models) < 2 or not (once or models == others):
+    if (
+        hints.arm
+        or hints.measure
+        or hints.alone
+        or len(models) < 2
+        or not (once or models == others)
+    ):
         return runs, ""
     if truth := [name for name in models if _TRUTH.fullmatch(name.casefold())]:
         mistake = f"'{truth[0]}' is what would be right, so other columns may be predictions"

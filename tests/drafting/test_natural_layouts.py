@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -89,3 +90,31 @@ def test_rows_of_several_measures_are_not_taken_for_runs(head: str) -> None:
         d = [of[f"d{n}", "b"] - of[f"d{n}", "a"] for n in range(8)]
     p = stats.wilcoxon(d, alternative="greater").pvalue
     assert report("b_vs_a").results[0].p == pytest.approx(p, rel=1e-6), done.stdout + done.stderr
+
+
+def answers(name: str, seed: int, share: float) -> list[int]:
+    draw = random.Random(seed)
+    right = [int(draw.random() < share) for _ in range(60)]
+    file = Path(name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    rows = [{"question": f"q{n}", "tags": f"t{n % 3}", "correct": c} for n, c in enumerate(right)]
+    if name.endswith(".csv"):
+        file.write_text("\n".join(("question,tags,correct", *(
+            ",".join(map(str, row.values())) for row in rows))))  # fmt: skip
+    else:
+        file.write_text("\n".join(map(json.dumps, rows)))
+    return right
+
+
+@pytest.mark.parametrize(
+    "files", [("new.csv", "old.csv"), ("new.jsonl", "old.jsonl"), ("new/r.csv", "old/r.csv")]
+)
+def test_the_answers_of_two_models_may_lie_in_a_file_each(files: tuple[str, str]) -> None:
+    new, old = answers(files[0], 1, 0.8), answers(files[1], 2, 0.5)
+    done = compared(files[0], "--against", files[1], "--items", "question", "--better", "higher")
+    more = sum(x > y for x, y in zip(new, old, strict=True))
+    less = sum(x < y for x, y in zip(new, old, strict=True))
+    p = stats.binomtest(more, more + less).pvalue
+    (found,) = report("new_vs_old").results
+    assert found.p == pytest.approx(p, rel=1e-6), done.stdout + done.stderr
+    assert found.estimate == pytest.approx((more - less) / 60)
