@@ -25,7 +25,7 @@ from repro.results.forms import (
     refused,
     unfit,
 )
-from repro.results.json_runs import read_json, runs_in_json, several_inside
+from repro.results.json_runs import listed_inside, read_json, runs_in_json, several_inside
 from repro.results.log_runs import (
     LOGS,
     is_table,
@@ -214,6 +214,8 @@ def _of_files(there: ResultsThere, results: Sequence[Path]) -> tuple[Form, ...]:
     if several := _of_several_inside(files, names):
         return several
     found = by_template(names, "file per run", file=True)
+    if not found and (lists := _of_lists(files, names)):
+        return lists
     if not found or _seeds_inside(files, found):
         arms = {name: {"path": name, "each": "row"} for name in sorted(names)}
         found = forms_named("a file per arm, a run per row", arms)
@@ -274,6 +276,21 @@ def _of_several_inside(files: Mapping[str, Path], names: Sequence[str]) -> tuple
                 {name: {"path": name, "each": "row"} for name in having},
             )
         )
+    )
+
+
+def _of_lists(files: Mapping[str, Path], names: Sequence[str]) -> tuple[Form, ...]:
+    """JSON files that are lists of runs, one per arm; none where some are anything else."""
+    if not all(name.casefold().endswith(".json") for name in names):
+        return ()
+    runs = {name: listed_inside(files[name], name) for name in sorted(names)}
+    if not all(runs.values()):
+        return ()
+    words = "a JSON file per arm, a list of its runs"
+    declared = {name: {"path": name, "each": "row"} for name in runs}
+    return tuple(
+        replace(form, runs=runs[str(form.importer["path"])])
+        for form in forms_named(words, declared)
     )
 
 

@@ -118,3 +118,27 @@ def test_the_answers_of_two_models_may_lie_in_a_file_each(files: tuple[str, str]
     (found,) = report("new_vs_old").results
     assert found.p == pytest.approx(p, rel=1e-6), done.stdout + done.stderr
     assert f"new is {(more - less) / 60:.2f} higher than old on 60 items" in done.stdout
+
+
+@pytest.mark.parametrize("objects", [False, True])
+def test_a_folder_of_lists_has_an_arm_per_file(objects: bool) -> None:
+    for name, values in (("mixup", B), ("plain", A)):
+        listed = [{"error": value} for value in values] if objects else values
+        Path("runs").mkdir(exist_ok=True)
+        Path(f"runs/{name}.json").write_text(json.dumps(listed))
+    done = compared("runs", "--better", "lower")
+    p = report("mixup_vs_plain").results[0].p
+    assert p == pytest.approx(welch(A, B), rel=1e-6), done.stdout + done.stderr
+    done = compared("runs/mixup.json", "--within", "runs/plain.json", "--reports", "other")
+    assert "n, the seeds per arm: mixup 5, plain 5" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("objects", [False, True])
+def test_lists_that_go_one_way_may_be_steps_of_one_run(objects: bool) -> None:
+    for name in ("mixup", "plain"):
+        values = [3 - n / 10 + (n % 3) / 50 for n in range(10)]
+        listed = [{"error": value} for value in values] if objects else values
+        Path(f"{name}.json").write_text(json.dumps(listed))
+    for results in (".", "plain.json"):
+        done = compared(results, "--better", "lower", "--at-most", "3")
+        assert (done.returncode, "of steps of one" in done.stderr) == (2, True), done.stdout
