@@ -41,6 +41,7 @@ from repro.results.run_fields import (
     SUMS,
     Hints,
     arm_field,
+    arms_inside,
     field_of_task,
     may_recur,
     no_field,
@@ -301,10 +302,13 @@ def _at_step(
 
 
 def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
+    """The runs; a pattern of folders takes those as well that are left out."""
+    left = {name for form in forms for name in form.left_out}
     return [
         (form, run)
         for form in forms
         for run in (runs_of(path, form.importer, base, told) if form.runs is None else form.runs)
+        if run.place not in left
     ]
 
 
@@ -345,7 +349,9 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     number = number_in_paths(templates, hints) or year_in_paths(runs, hints)
     runs = [numbered(run, number) for run in runs] if number else runs
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
-    named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
+    named_inside = any(hints.arm in run.fields for run in runs) or (
+        len(runs) == len(forms) and not hints.arm and arms_inside(runs)
+    )
     if forms[0].arm and not named_inside:
         sheet = sheet_by_path(path, forms, found, ended, hints)
         sheet.read = () if number else sheet.read
@@ -410,6 +416,9 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     if sheet.cells and sheet.where != ARM:
         read = replace(rows, runs=with_cells(path, rows.runs, measure))
     plain = read == rows and not step and rows.runs is found.runs
+    plain = plain and not any(
+        form.left_out and "{folder}" in str(form.importer) for form in sheet.read
+    )
     if not step:
         refuse_parts_inside(read, measure, unit=bool(hints.unit))
     rows = in_series(read, step) if step else read

@@ -142,3 +142,38 @@ def test_lists_that_go_one_way_may_be_steps_of_one_run(objects: bool) -> None:
     for results in (".", "plain.json"):
         done = compared(results, "--better", "lower", "--at-most", "3")
         assert (done.returncode, "of steps of one" in done.stderr) == (2, True), done.stdout
+
+
+IDS = ("k3j2h1aa", "qwertyui", "zx81mnop", "ab12cd34", "lmnopqrs", "9xk2llqa", "m4n5b6v7",
+       "p0o9i8u7", "qqq1wwww", "abcdefgh")  # fmt: skip
+LETTERS = ("aab", "bbc", "ccd", "dde", "eef", "ffg", "qwx", "zzy", "opq", "xxl")
+
+
+@pytest.mark.parametrize("names", [IDS, LETTERS])
+@pytest.mark.parametrize("form", ["runs/run-{id}/m.json", "runs/{id}.json", "{arm}/{id}/m.json"])
+def test_runs_may_be_called_at_random_with_digits_or_without(
+    names: tuple[str, ...], form: str
+) -> None:
+    for place, name in enumerate(names):
+        arm, value = ("plain", A[place // 2]) if place % 2 else ("mixup", B[place // 2])
+        file = Path("results", form.format(id=name, arm=arm))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        said = {} if "{arm}" in form else {"method": arm}
+        file.write_text(json.dumps({**said, "error": value}))
+    done = compared("results", "--better", "lower")
+    assert "left out" not in done.stdout, done.stderr
+    p = report("mixup_vs_plain").results[0].p
+    assert p == pytest.approx(welch(A, B), rel=1e-6), done.stdout + done.stderr
+
+
+def test_a_folder_that_is_left_out_is_not_read_all_the_same() -> None:
+    for arm, values in (("mixup", B), ("plain", A)):
+        folders = [*(f"{arm[0]}{n}xyz{9 - n}" for n in range(5)), *(["best"] * (arm == "mixup"))]
+        for folder, value in zip(folders, [*values, min(values)], strict=False):
+            file = Path("results", arm, folder, "m.json")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"error": value}))
+    done = compared("results", "--better", "lower")
+    assert "left out, for no other is named alike: results/mixup/best/m.json" in done.stdout
+    p = report("mixup_vs_plain").results[0].p
+    assert p == pytest.approx(welch(A, B), rel=1e-6), done.stdout + done.stderr
