@@ -13,6 +13,7 @@ from typing import Any
 
 from repro.errors import ClaimError, DataError
 from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds, table_name
+from repro.results.column_arms import ARM
 from repro.results.file_forms import forms_of_chart, one_run_of
 from repro.results.folds import cross_validated, folds_of, of_folds, paired_by_folds, with_folds
 from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
@@ -27,7 +28,6 @@ from repro.results.path_names import (
 )
 from repro.results.readings import TASK
 from repro.results.row_units import (
-    ARM,
     Rows,
     Sheet,
     a_row_each,
@@ -45,13 +45,13 @@ from repro.results.run_fields import (
     field_of_task,
     may_recur,
     no_field,
-    refuse_pooled,
     repeated,
     rows_of_summaries,
     seed_field,
     task_field,
     tasks_left_out,
     text_in,
+    unpooled,
     with_cells,
     with_labels,
     with_states,
@@ -391,10 +391,11 @@ def _of_one_arm(
     seed, ended = told
     if not hints.alone:
         raise no_arms(path, runs, hints)
-    refuse_pooled(path, runs, {seed, *ended}, hints)
+    texts = unpooled(path, runs, {seed, *ended}, hints)
     rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
     cells = form.importer.get("each") == "row"
     sheet = Sheet([form.words, "one arm"], rows, {seed, *ended}, "", ended, cells=cells)
+    sheet.words += [f"not taken for arms: {named(texts)}"] if texts else []
     return _of_sheet(sheet, hints)
 
 

@@ -28,6 +28,7 @@ from repro.results.roles import (
     NAMES,
     UNCOMPARED,
     labelled,
+    of_machine,
     role_of,
     said_seed,
     seed_number,
@@ -160,10 +161,13 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         return hints.arm
     unlike = {*UNCOMPARED, "task", "measure"}  # roles whose names say something else
     able = [key for key in known if key not in told and key not in hints.fields]
+    unasked = [key for key in able if of_machine(key, [run.fields.get(key) for run in runs])]
+    able = [key for key in able if not (hints.alone and key in unasked)]
     candidates = [key for key in able if role_of(key) not in unlike and _splits(runs, key)]
     if sure := surest(candidates, "arm"):
         return sure[0]
     texts = [key for key in candidates if not number_like(runs, key)]
+    texts = [key for key in texts if key not in unasked] or texts
     choice = texts or [key for key in candidates if "." in key]  # settings of a tracker
     numbers = [key for key in candidates if key != hints.measure]
     if not choice and hints.measure:
@@ -185,18 +189,25 @@ def arms_inside(runs: Sequence[FoundRun]) -> bool:
     return any(role_of(key) == "arm" and _splits(runs, key) for key in runs[0].fields)
 
 
-def refuse_pooled(
+def unpooled(
     path: Path, runs: Sequence[FoundRun], told: Collection[str], hints: Hints
-) -> None:
-    """ClaimError for runs of one arm in which a text differs and recurs: they may be several."""
+) -> list[str]:
+    """The texts that differ between runs of one arm and say where or when they were made.
+
+    Or that are nearly all others. ClaimError for any other: runs may be of several arms.
+    """
+    found = []
     for key in dict.fromkeys(key for run in runs for key in run.fields):
         cells = [str(run.fields.get(key, "")) for run in runs]
-        if key in told or key in hints.fields or len({*cells}) in (1, len(cells)):
+        many = len({*cells})
+        if key in told or key in hints.fields or many == 1 or number_like(runs, key):
             continue
-        if not number_like(runs, key):
+        if not (4 * many >= 3 * len(cells) or of_machine(key, cells)):
             mistake = f"'{key}' differs between the runs of what would be one arm"
             advice = f"name it, as in --arm {key}, or leave out what is not meant"
             raise refused(path, mistake, "runs of one arm, or the field of the arms", advice)
+        found.append(key)
+    return found
 
 
 def _splits(runs: Sequence[FoundRun], key: str) -> bool:

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from repro.errors import ClaimError
+from repro.results.column_arms import refuse_gap
 from repro.results.forms import FoundRun, named, refused, unfit
 from repro.results.readings import DIVERGED, short, value_of
 from repro.results.roles import UNCOMPARED, plain, recurs, role_of, says_best, whole, without_best
-from repro.results.row_units import Rows, refuse_gap
+from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, no_field, seed_of, task_of, text_in, with_cells
 from repro.results.series import chosen
 from repro.schema.cells import Percent, float_of, is_odd

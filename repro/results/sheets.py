@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from repro.results.column_arms import ARM, runs_of_columns, runs_of_rows, said_of_columns
 from repro.results.forms import Form, FoundRun, named
 from repro.results.path_names import parts_of
-from repro.results.row_units import (
-    ARM,
-    Rows,
-    Sheet,
-    runs_of_columns,
-    runs_of_rows,
-    said_of_columns,
-)
+from repro.results.row_units import Rows, Sheet
 from repro.results.run_fields import Hints, field_of_task, seed_field
 
 

@@ -177,3 +177,40 @@ def test_a_folder_that_is_left_out_is_not_read_all_the_same() -> None:
     assert "left out, for no other is named alike: results/mixup/best/m.json" in done.stdout
     p = report("mixup_vs_plain").results[0].p
     assert p == pytest.approx(welch(A, B), rel=1e-6), done.stdout + done.stderr
+
+
+def with_machines(name: str, values: list[float], setup: str = "") -> None:
+    """Runs with what no arm is called by: it differs and recurs."""
+    rows = [
+        f"{n},{value},{('A100', 'H100')[n % 2]},{n % 3}h {n % 2}m,"
+        f"{('train.py', 'main.py')[n // 3]},2026-01-0{n % 2 + 1},"
+        f"{('ab12cd3', 'ff01234')[n // 3]}{setup and f',{setup}'}"
+        for n, value in enumerate(values)
+    ]
+    head = "seed,error,gpu,duration,program,date,sha" + (",augment" if setup else "")
+    Path(name).write_text("\n".join((head, *rows)))
+
+
+def test_machines_and_times_are_not_taken_for_arms() -> None:
+    with_machines("old.csv", A)
+    with_machines("new.csv", B)
+    done = compared("new.csv", "--against", "old.csv", "--better", "lower")
+    said = "new: not taken for arms: gpu, duration, program, date, sha"
+    assert said in done.stdout, done.stdout + done.stderr
+    p = stats.ttest_ind(B, A, equal_var=False, alternative="less").pvalue
+    assert report("new_vs_old").results[0].p == pytest.approx(p, rel=1e-6)
+    done = compared("new.csv", "--within", "old.csv", "--reports", "within")
+    assert "n, the seeds per arm: new 5, old 5" in done.stdout, done.stderr
+    done = compared("old.csv", "--at-most", "5.5", "--reports", "level")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_arm_next_to_machines_and_times_is_found() -> None:
+    for name, values in (("plain", A), ("mixup", B)):
+        with_machines(f"{name}.csv", values, name)
+    head, *rows = Path("plain.csv").read_text().splitlines()
+    rows += Path("mixup.csv").read_text().splitlines()[1:]
+    Path("all.csv").write_text("\n".join((head, *rows)))
+    done = compared("all.csv", "--better", "lower")
+    assert "arms by the field 'augment'" in done.stdout, done.stdout + done.stderr
+    assert report("mixup_vs_plain").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
