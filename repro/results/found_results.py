@@ -16,7 +16,16 @@ from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds
 from repro.results.column_arms import ARM
 from repro.results.file_forms import forms_of_chart, one_run_of
 from repro.results.folds import cross_validated, folds_of, of_folds, paired_by_folds, with_folds
-from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
+from repro.results.forms import (
+    Form,
+    FoundRun,
+    OneEachError,
+    UnfitError,
+    Way,
+    each_once,
+    named,
+    unfit,
+)
 from repro.results.importer import FilesRead
 from repro.results.importers import runs_of, told_of_items, ways_of
 from repro.results.path_names import (
@@ -185,10 +194,9 @@ def _first(error: Exception) -> str:
 def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundResults:
     """The results in forms, by paths below ``base``."""
     told = FilesRead()
-    found = _found(forms, base, path, told)
-    runs = [run for _, run in found]
-    hints = with_folds(path, runs, hints)
-    only = {}
+    every = _found(forms, base, path, told)
+    found, only = each_once(every, forms), {}
+    hints = with_folds(path, runs := [run for _, run in found], hints)
     if hints.task and not arms_in_paths(forms, runs, hints):
         only = dict([field_of_task(path, runs, hints)])
         found = _having(found, only)
@@ -205,6 +213,8 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
         if imports := imports_of_logs(path, base, forms, *there):
             results.imports, results.label = imports, results.measure
             results.measure = name_of(results.measure, before="value")
+    if len(found) < len(every):
+        results.imports = {}
     if only:
         results.said += (f"of the field '{key}' only '{value}'" for key, value in only.items())
         results.table = ""
@@ -302,13 +312,10 @@ def _at_step(
 
 
 def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
-    """The runs; a pattern of folders takes those as well that are left out."""
-    left = {name for form in forms for name in form.left_out}
     return [
         (form, run)
         for form in forms
         for run in (runs_of(path, form.importer, base, told) if form.runs is None else form.runs)
-        if run.place not in left
     ]
 
 

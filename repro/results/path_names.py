@@ -190,6 +190,21 @@ def labels_of(templates: Sequence[str]) -> list[str]:
     return [_tidied(label) or "plain" for label in labels]
 
 
+def label_named(path: Path, name: str, labels: Sequence[str]) -> str:
+    """The label of the arm that paths below ``path`` call so in full, or else the name itself."""
+    if name in labels or not path.is_dir():
+        return name
+    between = r"[\s_./-]"
+    found = [
+        label
+        for label in labels
+        if re.fullmatch(rf"(?:.*{between})?{re.escape(label)}(?:{between}.*)?", name)
+    ]
+    whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
+    there = any(whole.search(each.relative_to(path).as_posix()) for each in path.rglob("*"))
+    return max(found, key=len) if found and there else name
+
+
 def _tidied(label: str) -> str:
     label = re.sub(r"(?i)(seeds?[_=-]?)?\{(seed|run|folder)\}|\*", "", label).strip("/_-. ,")
     parts = label.split("/")

@@ -28,6 +28,7 @@ from repro.report.write import JSON, read_document
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
+from repro.results.path_names import label_named
 from repro.results.readings import number_in
 from repro.results.record_logs import read_alone
 from repro.results.run_fields import Hints
@@ -271,9 +272,10 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     )
     place = Path(os.path.relpath(comparison.out))
     apart = comparison.against or comparison.within
-    baseline = comparison.baseline
+    baseline = label_named(results.path, comparison.baseline, [*results.runs])
     if apart:
-        baseline = str(apart) if str(apart) in results.runs else [*results.runs][-1]
+        arm = label_named(results.path, str(apart), [*results.runs])
+        baseline = arm if arm in results.runs else [*results.runs][-1]
     better = better_of(comparison, results.measure)
     if comparison.within and comparison.better is None:
         results.said.append(f"{better} is better in tables (else: --better); both sides are tested")
@@ -331,7 +333,7 @@ def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
         arms = [*results.runs]
     except (ClaimError, DataError):
         results = None
-    if results is not None and name in arms:
+    if results is not None and label_named(results.path, name, arms) in arms:
         return results
     printed = f", or {PRINTED_FORM}" if comparison.within else ""
     more = f"; arms are {named(arms)}" if arms else ""

@@ -214,3 +214,29 @@ def test_an_arm_next_to_machines_and_times_is_found() -> None:
     done = compared("all.csv", "--better", "lower")
     assert "arms by the field 'augment'" in done.stdout, done.stdout + done.stderr
     assert report("mixup_vs_plain").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
+
+
+@pytest.mark.parametrize("words", [("--baseline", "fuse_llama"), ("--within", "fuse_llama")])
+def test_an_arm_may_be_named_as_its_files_are(words: tuple[str, str]) -> None:
+    Path("runs").mkdir()
+    for arm, values in (("fuse_llama", A), ("fuse_qwen", B), ("fuse_llama_big", B[::-1])):
+        for seed, value in enumerate(values):
+            Path(f"runs/{arm}_{seed}.json").write_text(json.dumps({"error": value}))
+    done = compared("runs", "--better", "lower", *words)
+    assert "compared with 'llama'" in done.stdout, done.stderr
+    assert "llama 5" in done.stdout
+    wrong = compared("runs", "--better", "lower", words[0], "fuse_lama")
+    assert wrong.returncode == 2, wrong.stdout
+
+
+def test_an_arm_whose_name_begins_with_that_of_another_is_not_counted_twice() -> None:
+    Path("runs").mkdir()
+    for place, (arm, values) in enumerate(
+        (("base", A), ("ours", B), ("ours_big", [9.0, 9.1, 9.3]))
+    ):
+        for n, value in enumerate(values):
+            said = {"seed": 10 * place + n, "error": value}
+            Path(f"runs/{arm}_{n}.json").write_text(json.dumps(said))
+    done = compared("runs", "--better", "lower", "--baseline", "base")
+    assert "base 5, ours 5, ours_big 3" in done.stdout, done.stdout + done.stderr
+    assert report("ours_vs_base").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
