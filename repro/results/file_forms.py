@@ -216,6 +216,9 @@ def _of_files(there: ResultsThere, results: Sequence[Path]) -> tuple[Form, ...]:
     found = by_template(names, "file per run", file=True)
     if not found and (lists := _of_lists(files, names)):
         return lists
+    if len(found) == 1 and all(_has_arms(files[name]) for name in names):
+        importer = {**found[0].importer, "each": "row"}
+        return (replace(found[0], words="a file per run, a row per arm", importer=importer),)
     if not found or _seeds_inside(files, found):
         arms = {name: {"path": name, "each": "row"} for name in sorted(names)}
         found = forms_named("a file per arm, a run per row", arms)
@@ -234,11 +237,26 @@ def _seeds_inside(files: Mapping[str, Path], forms: Sequence[Form]) -> bool:
     )
 
 
+def _table(file: Path) -> list[Record]:
+    """The rows of a CSV file; none where it cannot be read."""
+    with suppress(ValueError, ClaimError):
+        return records_in(text_of(file), "csv")
+    return []
+
+
+def _has_arms(file: Path) -> bool:
+    """Whether a table of one run has a row for each of several arms, or for each on each task."""
+    records = _table(file) if FORMS.get(file.suffix.lower()) == "csv" else []
+    keys = [key for record in records[:1] for key in record if role_of(key) in ("arm", "task")]
+    places = [tuple(str(record.get(key, "")) for key in keys) for record in records]
+    arms = {record.get(key, "") for record in records for key in keys if role_of(key) == "arm"}
+    others = {role_of(key) for record in records[:1] for key in record} & {"seed", "step", "fold"}
+    return len(arms) > 1 and len({*places}) == len(places) and not others
+
+
 def _has_seeds(file: Path) -> bool:
     """Whether a table has a column of several seeds, and none of several arms."""
-    records: list[Record] = []
-    with suppress(ValueError, ClaimError):
-        records = records_in(text_of(file), "csv")
+    records = _table(file)
     names = dict.fromkeys(key for record in records for key in record)
     columns = {key: {str(record.get(key, "")) for record in records} for key in names}
     roles = {role_of(key) for key, cells in columns.items() if len(cells) > 1}

@@ -240,3 +240,12 @@ def test_an_arm_whose_name_begins_with_that_of_another_is_not_counted_twice() ->
     done = compared("runs", "--better", "lower", "--baseline", "base")
     assert "base 5, ours 5, ours_big 3" in done.stdout, done.stdout + done.stderr
     assert report("ours_vs_base").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
+
+
+def test_a_table_per_seed_may_have_a_row_per_arm() -> None:
+    Path("runs").mkdir()
+    for n, (a, b) in enumerate(zip(A, B, strict=True), start=1):
+        Path(f"runs/results_{n}.csv").write_text(f"method,error\nmixup,{b}\nplain,{a}\n")
+    done = compared("runs", "--better", "lower")
+    p = report("mixup_vs_plain").results[0].p
+    assert p == pytest.approx(welch(A, B), rel=1e-6), done.stdout + done.stderr
