@@ -29,6 +29,7 @@ from repro.results.json_runs import listed_inside, read_json, runs_in_json, seve
 from repro.results.log_runs import (
     LOGS,
     is_table,
+    names_in_bars,
     names_in_log,
     run_in_log,
     runs_in_log,
@@ -148,6 +149,8 @@ def _of_logs(
         forms = _of_named_logs(logs)
     if not any(row for form in forms for run in form.runs or () for row in run.rows):
         mistake = "no number stands in its logs as `name: 1.5` or `name=1.5`"
+        if in_bars := names_in_bars(files[0]):
+            mistake += f"; {named(in_bars)} stand in a table between bars, which is not read"
         raise unfit(there.path, mistake, "numbers with their names", READ_LOGS)
     return tuple(forms)
 

@@ -136,6 +136,8 @@ def _of_rows(
         of = dict(zip(map(id, forms), names, strict=True))
         where, arms = "", [of[id(form)] for form, _ in found]
     else:
+        if not (hints.arm or hints.alone or hints.measure):
+            _refuse_gap(path, runs, told)
         where = arm_field(path, runs, _no_arms_of(runs, told, hints), hints)
         if not (where or hints.alone):
             raise no_arms(path, runs, hints)
@@ -159,6 +161,24 @@ def _of_rows(
         clusters = number_of(len({row.cluster for row in rows}), "cluster")
         results.said.append(f"{clusters}, by '{hints.clusters}'")
     return results
+
+
+def _refuse_gap(path: Path, runs: Sequence[FoundRun], told: set[str]) -> None:
+    """ClaimError for the first empty cell of columns that are else right and wrong answers.
+
+    Only where each item has one row and all other columns are such, so that these are the models.
+    """
+    others = [name for name in runs[0].fields if name not in told]
+    cells = {name: {str(run.fields.get(name, "")).strip() for run in runs} for name in others}
+    answers = [name for name in others if cells[name] <= {"0", "1", "0.0", "1.0", ""}]
+    gaps = (
+        (run, name) for run in runs for name in answers if all(name not in row for row in run.rows)
+    )
+    if len(answers) > 1 and answers == others and (gap := next(gaps, None)):
+        mistake = f"{gap[0].place}, column '{gap[1]}': the cell is empty"
+        expected = f"an answer of each of {named(answers)}, 1 or 0"
+        advice = "write 0 there, if a missing answer is a wrong one, or leave that row out"
+        raise refused(path, mistake, expected, advice)
 
 
 def _no_arms_of(runs: Sequence[FoundRun], told: set[str], hints: Hints) -> set[str]:

@@ -249,3 +249,31 @@ def test_a_table_per_seed_may_have_a_row_per_arm() -> None:
     done = compared("runs", "--better", "lower")
     p = report("mixup_vs_plain").results[0].p
     assert p == pytest.approx(welch(A, B), rel=1e-6), done.stdout + done.stderr
+
+
+def test_a_log_without_the_number_says_which_it_has() -> None:
+    lines = {"named": "accuracy: 0.94\nsecs: 3.1\n", "bars": "| epoch | val |\n|  1  |  0.9  |\n"}
+    said = {"named": "there are: accuracy, secs", "bars": "epoch, val stand in a table"}
+    for name, text in lines.items():
+        for n in range(3):
+            Path(name).mkdir(exist_ok=True)
+            Path(f"{name}/{n}.log").write_text(text)
+        done = compared(name, "--at-least", "0.9", "--measure", "tta_acc")
+        assert (done.returncode, said[name] in done.stderr) == (2, True), done.stderr
+
+
+def test_a_missing_answer_is_named_and_what_is_advised_works() -> None:
+    new, old = answers("new.csv", 1, 0.8), answers("old.csv", 2, 0.5)
+    rows = [f"q{n},{a},{b}" for n, (a, b) in enumerate(zip(new, old, strict=True))]
+    words = ("t.csv", "--items", "question", "--better", "higher", "--baseline", "old")
+    head, gap = "question,new,old", f"q7,{new[7]},"
+    Path("t.csv").write_text("\n".join((head, *rows[:7], gap, *rows[8:])))
+    done = compared(*words)
+    assert (done.returncode, "row 8, column 'old': the cell is empty" in done.stderr) == (2, True)
+    assert "leave that row out" in done.stderr
+    Path("t.csv").write_text("\n".join((head, *rows[:7], *rows[8:])))
+    kept = [pair for n, pair in enumerate(zip(new, old, strict=True)) if n != 7]
+    more, less = sum(a > b for a, b in kept), sum(a < b for a, b in kept)
+    done = compared(*words)
+    p = report("new_vs_old").results[0].p
+    assert p == pytest.approx(stats.binomtest(more, more + less).pvalue, rel=1e-6), done.stderr
