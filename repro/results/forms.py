@@ -66,13 +66,13 @@ def each_once(
     `ours_{run}.json` takes `ours_big_0.json`, which is of the longer one.
     """
     left = {name for form in forms for name in form.left_out}
-    own: dict[str, str] = {}
+    longest: dict[str, str] = {}
     for form, run in found:
-        own[run.place] = max(own.get(run.place, ""), str(form.importer["path"]), key=len)
+        longest[run.place] = max(longest.get(run.place, ""), str(form.importer["path"]), key=len)
     return [
         (form, run)
         for form, run in found
-        if run.place not in left and own[run.place] == str(form.importer["path"])
+        if run.place not in left and longest[run.place] == str(form.importer["path"])
     ]
 
 
