@@ -23,7 +23,7 @@ from repro.results.roles import (
     whole,
 )
 from repro.results.row_units import named_runs
-from repro.results.run_fields import MOST_ARMS, Hints
+from repro.results.run_fields import MOST_ARMS, Hints, sums_up_seeds
 
 _SCATTER = re.compile(r"(?i)[\s_.(-]+(?:std(?:ev|dev|_?err)?|sd|sem|(se|ci(?:95)?))\)?$")
 """How a column of scatter is called; se and ci may be the names of a method, as in ResNet-SE."""
@@ -50,7 +50,9 @@ def runs_of_rows(
     if not key or not mine:
         return None
     for what, said in (("seed", said_seed), ("fold", said_fold)):
-        if len(mine) > 1 and all(said(name) is not None for name in mine):
+        numbered = [name for name in mine if said(name) is not None]
+        if len(numbered) > 1 and all(name in numbered or sums_up_seeds(name) for name in mine):
+            mine = numbered
             refuse_gap(path, runs, [name for name in runs[0].fields if said(name) is not None])
             values = [_value(run, name, key, {what: said(name)}) for run in runs for name in mine]
             return values, key, what, mine

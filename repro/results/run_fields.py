@@ -338,6 +338,11 @@ def _summaries(names: Sequence[str]) -> list[str]:
     return [name for name in names if name in ends]
 
 
+def sums_up_seeds(name: str) -> bool:
+    """Whether a name among those of seeds is that of their mean, scatter or number."""
+    return bool(_SUMMARY.fullmatch(name) or _OF_SEEDS.fullmatch(name))
+
+
 def rows_of_summaries(runs: Sequence[FoundRun], hints: Hints) -> dict[int, str]:
     """The places of rows that sum others up, whatever stands in their cells, and their names.
 
@@ -352,8 +357,7 @@ def rows_of_summaries(runs: Sequence[FoundRun], hints: Hints) -> dict[int, str]:
             sums = _summaries(sums)
         elif role == "seed":
             sums = [name for name in sums if seed_number(name) is None]
-            known = all(_SUMMARY.fullmatch(name) or _OF_SEEDS.fullmatch(name) for name in sums)
-            sums = sums if known else []
+            sums = sums if all(map(sums_up_seeds, sums)) else []
         if len({*cells} - {"", *sums}) > 1:
             found |= {place: cell for place, cell in enumerate(cells) if cell in sums}
     return found

@@ -10,7 +10,7 @@ from repro.results.column_arms import ARM, runs_of_columns, runs_of_rows, said_o
 from repro.results.forms import Form, FoundRun, named
 from repro.results.path_names import parts_of
 from repro.results.row_units import Rows, Sheet
-from repro.results.run_fields import Hints, field_of_task, seed_field
+from repro.results.run_fields import Hints, field_of_task, seed_field, sums_up_seeds
 
 
 def sheet_by_path(
@@ -56,6 +56,8 @@ def sheet_of_columns(
         melted, where, what, columns = found
         arms = [str(run.fields[where]) for run in melted]
         said = f"a row per arm, by '{where}', and a column per {what}: {named(columns)}"
+        if sums := [name for run in runs[:1] for name in run.fields if sums_up_seeds(name)]:
+            said += f"; left out, summaries of these: {named(sums)}"
         return Sheet([said], Rows(path, arms, melted, what), {where, what}, where)
     melted, columns = runs_of_columns(path, runs, hints)
     if not melted:

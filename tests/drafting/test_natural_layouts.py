@@ -277,3 +277,12 @@ def test_a_missing_answer_is_named_and_what_is_advised_works() -> None:
     done = compared(*words)
     p = report("new_vs_old").results[0].p
     assert p == pytest.approx(stats.binomtest(more, more + less).pvalue, rel=1e-6), done.stderr
+
+
+def test_a_mean_and_a_deviation_next_to_columns_of_seeds_are_no_runs() -> None:
+    rows = [f"{arm}\t" + "\t".join(map(str, of)) + "\t5\t0.1" for arm, of in (("b", B), ("a", A))]
+    head = "method\t" + "\t".join(f"seed_{n}" for n in range(5)) + "\tmean\tstd"
+    Path("t.tsv").write_text("\n".join((head, *rows)))
+    done = compared("t.tsv", "--better", "lower", "--baseline", "a")
+    assert "left out, summaries of these: mean, std" in done.stdout, done.stderr
+    assert report("b_vs_a").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
