@@ -221,6 +221,7 @@ def _document(found: ShownPlan, stopped: Sequence[Stopped]) -> dict[str, Any]:
 
 def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
     """The runs, what is missing for them, and every design."""
+    from repro.evidence.base import tables_to_come
     from repro.workflows.verify import subject
 
     _say_runs(found.plan, found.price)
@@ -232,6 +233,10 @@ def _say_plan(found: ShownPlan, stopped: list[Stopped]) -> None:
     for each in found.designs:
         with apart(subject(each.claim), stopped):
             say(f"\n{subject(each.claim)}")
+            for name in tables_to_come(
+                [arm.source for arm in each.claim.arms.values()], Path(each.claim.file).parent
+            ):
+                say(f"  not there yet: {name}, the table of its results")
             _say_design(each, found.plan)
 
 
@@ -386,7 +391,8 @@ def check(
 
 def _say(checked: CheckedFile) -> None:
     if checked.ok:
-        say(f"ok {checked.path}: {checked.id} ({', '.join(checked.scales)})")
+        later = f"; not there yet: {', '.join(checked.to_come)}" if checked.to_come else ""
+        say(f"ok {checked.path}: {checked.id} ({', '.join(checked.scales)}){later}")
     for problem in checked.problems:
         say(str(problem), err=True)
     for stopped in checked.stopped:

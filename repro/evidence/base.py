@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,10 +61,13 @@ class DeclaredAt:
         """A mistake in one of the keys."""
         return self.document.problem((*self.steps, key), mistake, expected, advice)
 
-    def missing_file(self, key: str, name: str, *, sort: str, ending: str) -> Problem | None:
+    def missing_file(
+        self, key: str, name: str, *, sort: str, ending: str, later: bool = False
+    ) -> Problem | None:
         """What is wrong with a file beside the claim; no other file is ever read or quoted.
 
-        ``sort`` is what it is called: a table, in a CSV file, whose ending is `csv`.
+        ``sort`` is what it is called: a table, in a CSV file, whose ending is `csv`. It may come
+        ``later``, as a claim is declared before its results, unless its name looks misspelt.
         """
         path, noun = self.folder / name, f"a {ending.upper()} file"
         if path.is_dir():
@@ -72,7 +76,13 @@ class DeclaredAt:
         if not path.is_file():
             files = (each for each in path.parent.glob(f"*.{ending}") if each.is_file())
             known = [each.relative_to(self.folder).as_posix() for each in files]
+            if later:  # of another number are the results of another day
+                known = [
+                    each for each in known if re.sub(r"\d", "", each) != re.sub(r"\d", "", name)
+                ]
             guess = closest(name, sorted(known))
+            if later and not guess and not path.is_symlink():
+                return None
             advice = f"did you mean '{guess}'?" if guess else f"put the {sort} there"
             return self.problem(key, f"there is no {sort} '{name}'", f"a file {path}", advice)
         if leads_out(path, self.folder):
@@ -208,3 +218,9 @@ class OwnSource(EvidenceSource):
     kind: str = ""
     use: ObjectName
     version: Annotated[str, Field(min_length=1, max_length=100)] = ""
+
+
+def tables_to_come(sources: Iterable[EvidenceSource], folder: Path) -> tuple[str, ...]:
+    """The tables that are named and not there yet: a claim is declared before its results."""
+    named = dict.fromkeys(getattr(each, "table", None) for each in sources)
+    return tuple(name for name in named if name and not (folder / name).is_file())

@@ -68,8 +68,8 @@ class TableFile(EvidenceSource):
     table: FileName | None = None
 
     def resolve(self, at: DeclaredAt) -> tuple[Facts | None, tuple[Problem, ...]]:
-        """The file has to be in the folder of the claim."""
-        problem = at.missing_file("table", str(self.table), sort="table", ending="csv")
+        """The file is in the folder of the claim, or not there yet; others may be misspelt."""
+        problem = at.missing_file("table", str(self.table), sort="table", ending="csv", later=True)
         return (Facts(), ()) if problem is None else (None, (problem,))
 
     def identity(self, configuration: Any) -> Any:

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repro.errors import DataError, ReproError
-from repro.evidence.base import EvidenceSource, TableSchema
+from repro.errors import ClaimError, DataError, ReproError
+from repro.evidence.base import EvidenceSource, TableSchema, tables_to_come
+from repro.evidence.csv_table import COLUMNS
 from repro.evidence.evidence import (
     UNITS,
     Evidence,
@@ -72,6 +73,13 @@ def read_tables(claim: Claim) -> dict[str, TidyTable]:
 
 
 def _values(source: EvidenceSource, schema: TableSchema, folder: Path) -> TidyTable | None:
+    for name in tables_to_come([source], folder):
+        columns = ", ".join((*COLUMNS, *schema.more_columns))
+        raise ClaimError(
+            f"{folder / name}: the table is not there yet\n"
+            f"  expected: a CSV file with the columns {columns}\n"
+            "  to do: put the results there and verify again, or name them: --results FILE.csv"
+        )
     try:
         return source.values(schema, folder)
     except ReproError:

@@ -25,10 +25,11 @@ from repro.results.forms import (
     refused,
     unfit,
 )
-from repro.results.json_runs import read_json, runs_in_json, several_inside
+from repro.results.json_runs import listed_inside, read_json, runs_in_json, several_inside
 from repro.results.log_runs import (
     LOGS,
     is_table,
+    names_in_bars,
     names_in_log,
     run_in_log,
     runs_in_log,
@@ -148,6 +149,8 @@ def _of_logs(
         forms = _of_named_logs(logs)
     if not any(row for form in forms for run in form.runs or () for row in run.rows):
         mistake = "no number stands in its logs as `name: 1.5` or `name=1.5`"
+        if in_bars := names_in_bars(files[0]):
+            mistake += f"; {named(in_bars)} stand in a table between bars, which is not read"
         raise unfit(there.path, mistake, "numbers with their names", READ_LOGS)
     return tuple(forms)
 
@@ -214,6 +217,11 @@ def _of_files(there: ResultsThere, results: Sequence[Path]) -> tuple[Form, ...]:
     if several := _of_several_inside(files, names):
         return several
     found = by_template(names, "file per run", file=True)
+    if not found and (lists := _of_lists(files, names)):
+        return lists
+    if len(found) == 1 and all(_has_arms(files[name]) for name in names):
+        importer = {**found[0].importer, "each": "row"}
+        return (replace(found[0], words="a file per run, a row per arm", importer=importer),)
     if not found or _seeds_inside(files, found):
         arms = {name: {"path": name, "each": "row"} for name in sorted(names)}
         found = forms_named("a file per arm, a run per row", arms)
@@ -232,11 +240,26 @@ def _seeds_inside(files: Mapping[str, Path], forms: Sequence[Form]) -> bool:
     )
 
 
+def _table(file: Path) -> list[Record]:
+    """The rows of a CSV file; none where it cannot be read."""
+    with suppress(ValueError, ClaimError):
+        return records_in(text_of(file), "csv")
+    return []
+
+
+def _has_arms(file: Path) -> bool:
+    """Whether a table of one run has a row for each of several arms, or for each on each task."""
+    records = _table(file) if FORMS.get(file.suffix.lower()) == "csv" else []
+    keys = [key for record in records[:1] for key in record if role_of(key) in ("arm", "task")]
+    places = [tuple(str(record.get(key, "")) for key in keys) for record in records]
+    arms = {record.get(key, "") for record in records for key in keys if role_of(key) == "arm"}
+    others = {role_of(key) for record in records[:1] for key in record} & {"seed", "step", "fold"}
+    return len(arms) > 1 and len({*places}) == len(places) and not others
+
+
 def _has_seeds(file: Path) -> bool:
     """Whether a table has a column of several seeds, and none of several arms."""
-    records: list[Record] = []
-    with suppress(ValueError, ClaimError):
-        records = records_in(text_of(file), "csv")
+    records = _table(file)
     names = dict.fromkeys(key for record in records for key in record)
     columns = {key: {str(record.get(key, "")) for record in records} for key in names}
     roles = {role_of(key) for key, cells in columns.items() if len(cells) > 1}
@@ -274,6 +297,21 @@ def _of_several_inside(files: Mapping[str, Path], names: Sequence[str]) -> tuple
                 {name: {"path": name, "each": "row"} for name in having},
             )
         )
+    )
+
+
+def _of_lists(files: Mapping[str, Path], names: Sequence[str]) -> tuple[Form, ...]:
+    """JSON files that are lists of runs, one per arm; none where some are anything else."""
+    if not all(name.casefold().endswith(".json") for name in names):
+        return ()
+    runs = {name: listed_inside(files[name], name) for name in sorted(names)}
+    if not all(runs.values()):
+        return ()
+    words = "a JSON file per arm, a list of its runs"
+    declared = {name: {"path": name, "each": "row"} for name in runs}
+    return tuple(
+        replace(form, runs=runs[str(form.importer["path"])])
+        for form in forms_named(words, declared)
     )
 
 

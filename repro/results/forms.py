@@ -58,6 +58,24 @@ class Form:
     notes: tuple[str, ...] = ()
 
 
+def each_once(
+    found: Sequence[tuple[Form, FoundRun]], forms: Sequence[Form]
+) -> list[tuple[Form, FoundRun]]:
+    """The runs without those of other arms, and those left out, that a pattern takes as well.
+
+    `ours_{run}.json` takes `ours_big_0.json`, which is of the longer one.
+    """
+    left = {name for form in forms for name in form.left_out}
+    longest: dict[str, str] = {}
+    for form, run in found:
+        longest[run.place] = max(longest.get(run.place, ""), str(form.importer["path"]), key=len)
+    return [
+        (form, run)
+        for form, run in found
+        if run.place not in left and longest[run.place] == str(form.importer["path"])
+    ]
+
+
 class Way(NamedTuple):
     """One of the ways in which results may be read: in words, and the forms that they have.
 

@@ -13,9 +13,19 @@ from typing import Any
 
 from repro.errors import ClaimError, DataError
 from repro.results.claim_imports import imports_of, imports_of_logs, plain_seeds, table_name
+from repro.results.column_arms import ARM
 from repro.results.file_forms import forms_of_chart, one_run_of
 from repro.results.folds import cross_validated, folds_of, of_folds, paired_by_folds, with_folds
-from repro.results.forms import Form, FoundRun, OneEachError, UnfitError, Way, named, unfit
+from repro.results.forms import (
+    Form,
+    FoundRun,
+    OneEachError,
+    UnfitError,
+    Way,
+    each_once,
+    named,
+    unfit,
+)
 from repro.results.importer import FilesRead
 from repro.results.importers import runs_of, told_of_items, ways_of
 from repro.results.path_names import (
@@ -23,12 +33,10 @@ from repro.results.path_names import (
     arms_in_paths,
     number_in_paths,
     numbered,
-    parts_of,
     year_in_paths,
 )
 from repro.results.readings import TASK
 from repro.results.row_units import (
-    ARM,
     Rows,
     Sheet,
     a_row_each,
@@ -36,23 +44,23 @@ from repro.results.row_units import (
     refuse_parts_inside,
     refuse_repeated,
     refuse_steps_of_unit,
-    runs_of_columns,
-    runs_of_rows,
-    said_of_columns,
     without_tasks,
 )
 from repro.results.run_fields import (
+    SUMS,
     Hints,
     arm_field,
+    arms_inside,
     field_of_task,
     may_recur,
     no_field,
-    refuse_pooled,
     repeated,
+    rows_of_summaries,
     seed_field,
     task_field,
     tasks_left_out,
     text_in,
+    unpooled,
     with_cells,
     with_labels,
     with_states,
@@ -63,6 +71,7 @@ from repro.results.run_values import (
     ItemValue,
     averaged,
     each_run,
+    field_of_measures,
     measure_of,
     measured,
     no_arms,
@@ -75,6 +84,7 @@ from repro.results.run_values import (
     values_of,
     what_rows_are,
 )
+from repro.results.sheets import sheet_by_path, sheet_of_columns
 from repro.results.steps import (
     doubts_of,
     dropped_at_step,
@@ -184,10 +194,9 @@ def _first(error: Exception) -> str:
 def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundResults:
     """The results in forms, by paths below ``base``."""
     told = FilesRead()
-    found = _found(forms, base, path, told)
-    runs = [run for _, run in found]
-    hints = with_folds(path, runs, hints)
-    only = {}
+    every = _found(forms, base, path, told)
+    found, only = each_once(every, forms), {}
+    hints = with_folds(path, runs := [run for _, run in found], hints)
     if hints.task and not arms_in_paths(forms, runs, hints):
         only = dict([field_of_task(path, runs, hints)])
         found = _having(found, only)
@@ -204,6 +213,8 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
         if imports := imports_of_logs(path, base, forms, *there):
             results.imports, results.label = imports, results.measure
             results.measure = name_of(results.measure, before="value")
+    if len(found) < len(every):
+        results.imports = {}
     if only:
         results.said += (f"of the field '{key}' only '{value}'" for key, value in only.items())
         results.table = ""
@@ -227,8 +238,21 @@ def _having(found: Found, only: Mapping[str, str]) -> Found:
 def _of_forms(
     path: Path, base: Path, forms: Sequence[Form], found: Found, hints: Hints
 ) -> FoundResults:
-    """The results in runs that were found: in a tidy table, a chart, or any other form."""
+    """The results in runs that were found: in a tidy table, a chart, or any other form.
+
+    Rows that sum up others are none of them.
+    """
+    if sums := rows_of_summaries([run for _, run in found], hints):
+        kept = [each for place, each in enumerate(found) if place not in sums]
+        results = _of_forms(path, base, forms, kept, hints)
+        results.said.append(f"left out, {SUMS}: {named(dict.fromkeys(sums.values()))}")
+        results.imports, results.table = {}, ""
+        return results
     names = list(dict.fromkeys(name for _, run in found for name in run.fields))
+    if not set(TIDY) <= set(names) and (
+        key := field_of_measures(path, [run for _, run in found], hints)
+    ):
+        return _of_measure(path, base, forms, found, (hints, key))
     tabular = forms[0].importer.get("each") == "row" and path.is_file()
     exported = (wandb_export(names) or ("",))[0] if tabular else ""
     if tabular and set(TIDY) <= set(names):
@@ -238,6 +262,23 @@ def _of_forms(
     results = _of_runs(path, forms, found, hints)
     if exported:
         results.said[0] = "a table of runs that W&B exported"
+    return results
+
+
+def _of_measure(
+    path: Path, base: Path, forms: Sequence[Form], found: Found, asked: tuple[Hints, str]
+) -> FoundResults:
+    """The results in the rows that name the number that is asked for in a field."""
+    hints, key = asked
+    mine = [
+        (form, replace(run, fields={name: run.fields[name] for name in run.fields if name != key}))
+        for form, run in found
+        if str(run.fields.get(key, "")).strip() == hints.measure
+    ]
+    results = _of_forms(path, base, forms, mine, replace(hints, measure=""))
+    results.said.append(f"by '{key}' only the rows of '{hints.measure}'")
+    results.measure, results.label = name_of(hints.measure, before="value"), hints.measure
+    results.imports, results.table = {}, ""
     return results
 
 
@@ -315,9 +356,11 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     number = number_in_paths(templates, hints) or year_in_paths(runs, hints)
     runs = [numbered(run, number) for run in runs] if number else runs
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
-    named_inside = hints.arm and any(hints.arm in run.fields for run in runs)
+    named_inside = any(hints.arm in run.fields for run in runs) or (
+        len(runs) == len(forms) and not hints.arm and arms_inside(runs)
+    )
     if forms[0].arm and not named_inside:
-        sheet = _by_path(path, forms, found, ended, hints)
+        sheet = sheet_by_path(path, forms, found, ended, hints)
         sheet.read = () if number else sheet.read
         return _of_sheet(sheet, replace(hints, task_field="") if hints.task else hints)
     seed, label = seed_field(path, runs, hints), ""
@@ -328,7 +371,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     if not (hints.arm or hints.lone or may_recur(runs, where)):
         where = ""
     if not where or not (hints.lone == "arm" or repeated(runs, where)):
-        if wide := _wide(path, runs, ended, hints):
+        if wide := sheet_of_columns(path, runs, ended, hints):
             return _of_sheet(wide, hints, ("value", ""))
         if not where:
             return _of_one_arm(path, forms[0], runs, (seed, ended), hints)
@@ -355,59 +398,12 @@ def _of_one_arm(
     seed, ended = told
     if not hints.alone:
         raise no_arms(path, runs, hints)
-    refuse_pooled(path, runs, {seed, *ended}, hints)
+    texts = unpooled(path, runs, {seed, *ended}, hints)
     rows = Rows(path, [path.resolve().stem] * len(runs), runs, seed)
     cells = form.importer.get("each") == "row"
     sheet = Sheet([form.words, "one arm"], rows, {seed, *ended}, "", ended, cells=cells)
+    sheet.words += [f"not taken for arms: {named(texts)}"] if texts else []
     return _of_sheet(sheet, hints)
-
-
-def _by_path(
-    path: Path, forms: Sequence[Form], found: Found, ended: Sequence[str], hints: Hints
-) -> Sheet:
-    """The runs of which the path names the arm."""
-    templates = [str(form.importer["path"]) for form in forms]
-    parts = parts_of(path, [form.arm for form in forms], templates, hints)
-    told = {id(form): (arm, said) for form, arm, said in
-            zip(forms, parts.arms, parts.fields, strict=True)}  # fmt: skip
-    runs = [replace(run, fields={**run.fields, **told[id(form)][1]}) for form, run in found]
-    arms, only = [told[id(form)][0] for form, _ in found], []
-    if hints.task:
-        key, value = field_of_task(path, runs, hints)
-        kept = [place for place, run in enumerate(runs) if str(run.fields.get(key)) == value]
-        arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
-        only = [f"of '{key}' in the paths only '{value}'"]
-    seed = seed_field(path, runs, hints)
-    rows = Rows(path, arms, runs, seed)
-    cells = {key: [str(run.fields.get(key, "")) for run in runs] for key in parts.fields[0]}
-    where = next((key for key, column in cells.items() if rows.arms == column), "")
-    plain = not (ended or any(parts.fields)) and forms[0].runs is None
-    return Sheet(
-        [forms[0].words, parts.words, *only],
-        rows,
-        {seed, where, *ended},
-        "",
-        ended,
-        forms if plain else (),
-        cells=forms[0].importer.get("each") == "row",
-    )
-
-
-def _wide(path: Path, runs: Sequence[FoundRun], ended: Sequence[str], hints: Hints) -> Sheet | None:
-    """A table of which a column is an arm, or a run; None where it is none."""
-    if found := runs_of_rows(path, runs, hints):
-        melted, where, what, columns = found
-        arms = [str(run.fields[where]) for run in melted]
-        said = f"a row per arm, by '{where}', and a column per {what}: {named(columns)}"
-        return Sheet([said], Rows(path, arms, melted, what), {where, what}, where)
-    melted, columns = runs_of_columns(path, runs, hints)
-    if not melted:
-        return None
-    seed = seed_field(path, melted, hints)
-    arms = [str(run.fields[ARM]) for run in melted]
-    told = {seed, ARM, *ended}
-    said = said_of_columns(runs, columns)
-    return Sheet([said], Rows(path, arms, melted, seed), told, ARM, ended, numbered=True)
 
 
 def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None) -> FoundResults:
@@ -428,6 +424,9 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     if sheet.cells and sheet.where != ARM:
         read = replace(rows, runs=with_cells(path, rows.runs, measure))
     plain = read == rows and not step and rows.runs is found.runs
+    plain = plain and not any(
+        form.left_out and "{folder}" in str(form.importer) for form in sheet.read
+    )
     if not step:
         refuse_parts_inside(read, measure, unit=bool(hints.unit))
     rows = in_series(read, step) if step else read

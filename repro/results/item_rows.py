@@ -18,7 +18,16 @@ from repro.results.path_names import parts_of
 from repro.results.readings import short
 from repro.results.roles import TRIAL, role_of
 from repro.results.row_units import Rows
-from repro.results.run_fields import Hints, arm_field, no_field, seed_field, seed_of, text_in
+from repro.results.run_fields import (
+    SUMS,
+    Hints,
+    arm_field,
+    no_field,
+    rows_of_summaries,
+    seed_field,
+    seed_of,
+    text_in,
+)
 from repro.results.run_values import FoundValue, ItemValue, measure_of, measured, no_arms
 from repro.schema.numbers import number_of
 
@@ -41,10 +50,14 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
             found = [(form, run) for form in forms for run in _rows_of(path, way, form, base, read)]
             if not found:
                 continue
+            sums = rows_of_summaries([run for _, run in found], hints)
+            found = [each for place, each in enumerate(found) if place not in sums]
             task = "task" if way.sort == "framework" else _task_field(found, hints)
             found = _of_one_task(path, found, hints, task) if task else found
             results = _of_rows(path, forms, found, hints)
             results.said += read.said
+            left = named(dict.fromkeys(sums.values()))
+            results.said += [f"left out, {SUMS}: {left}"] if sums else []
             return results
         except (UnfitError, DataError) as error:
             lost.append(error)
@@ -123,9 +136,12 @@ def _of_rows(
         of = dict(zip(map(id, forms), names, strict=True))
         where, arms = "", [of[id(form)] for form, _ in found]
     else:
-        if not (where := arm_field(path, runs, told, hints)):
+        if not (hints.arm or hints.alone or hints.measure):
+            _refuse_gap(path, runs, told)
+        where = arm_field(path, runs, _no_arms_of(runs, told, hints), hints)
+        if not (where or hints.alone):
             raise no_arms(path, runs, hints)
-        arms = [text_in(path, run, where) for run in runs]
+        arms = [text_in(path, run, where) if where else path.resolve().stem for run in runs]
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
     others = [name for name in _answers(runs) if name not in {*told, where, measure}]
@@ -145,6 +161,31 @@ def _of_rows(
         clusters = number_of(len({row.cluster for row in rows}), "cluster")
         results.said.append(f"{clusters}, by '{hints.clusters}'")
     return results
+
+
+def _refuse_gap(path: Path, runs: Sequence[FoundRun], told: set[str]) -> None:
+    """ClaimError for the first empty cell of columns that are else right and wrong answers.
+
+    Only where each item has one row and all other columns are such, so that these are the models.
+    """
+    others = [name for name in runs[0].fields if name not in told]
+    cells = {name: {str(run.fields.get(name, "")).strip() for run in runs} for name in others}
+    answers = [name for name in others if cells[name] <= {"0", "1", "0.0", "1.0", ""}]
+    gaps = (
+        (run, name) for run in runs for name in answers if all(name not in row for row in run.rows)
+    )
+    if len(answers) > 1 and answers == others and (gap := next(gaps, None)):
+        mistake = f"{gap[0].place}, column '{gap[1]}': the cell is empty"
+        expected = f"an answer of each of {named(answers)}, 1 or 0"
+        advice = "write 0 there, if a missing answer is a wrong one, or leave that row out"
+        raise refused(path, mistake, expected, advice)
+
+
+def _no_arms_of(runs: Sequence[FoundRun], told: set[str], hints: Hints) -> set[str]:
+    """The fields that name no arm: of one model's answers all that are not called so."""
+    if not hints.alone:
+        return told
+    return told | {key for run in runs for key in run.fields if role_of(key) != "arm"}
 
 
 ANSWERS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "c": 1.0, "i": 0.0} | {
@@ -208,7 +249,13 @@ def _of_columns(
         and all(row.get(name) in (0, 1) for run in runs for row in run.rows)
     ]
     once = len({str(run.fields[hints.items]) for run in runs}) == len(runs)
-    if hints.arm or hints.measure or len(models) < 2 or not (once or models == others):
+    if (
+        hints.arm
+        or hints.measure
+        or hints.alone
+        or len(models) < 2
+        or not (once or models == others)
+    ):
         return runs, ""
     if truth := [name for name in models if _TRUTH.fullmatch(name.casefold())]:
         mistake = f"'{truth[0]}' is what would be right, so other columns may be predictions"

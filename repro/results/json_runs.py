@@ -14,6 +14,7 @@ from repro.results.forms import FoundRun, named, one_run, refused
 from repro.results.importer import Points, rows_of
 from repro.results.inside import scalars
 from repro.results.inspect_logs import one_log
+from repro.results.json_lists import is_number, may_be_steps
 from repro.results.readings import number_in
 from repro.results.roles import ARMS, SEEDS, last_part
 from repro.results.series import (
@@ -42,6 +43,11 @@ WRAPPERS = frozenset({"results", "scores", "values", "methods", "arms", "models"
 VALUES = frozenset({"values", "scores", "results", "runs", "raw"})
 """Names of lists of values, a run each, whose number has no other name."""
 
+SAY_SEEDS = (
+    "a row per run",
+    "write a table of the runs, with the columns seed and the number",
+)
+
 DEEPEST = 4
 """So many objects a list of seeds may lie in."""
 
@@ -65,7 +71,7 @@ def runs_in_json(path: Path) -> tuple[str, tuple[FoundRun, ...]]:
     """
     document = _document(path)
     try:
-        found = _records(document)
+        found = _records(document, path.stem)
     except ValueError as error:
         advice = "name the seed of each: `seeds: [0, 1, ...]` beside the list"
         raise refused(path, str(error), "lists with a value per run", advice) from None
@@ -84,6 +90,28 @@ def several_inside(path: Path, place: str) -> tuple[FoundRun, ...]:
     if found is None and _is_object(document):
         found = _of_seeds(document) or _of_seed_list(document)
     return _runs(found, f"{place}, ") if found else ()
+
+
+def listed_inside(path: Path, place: str) -> tuple[FoundRun, ...]:
+    """The runs in a JSON file that is a list of these, or of their values; else none."""
+    text = read_json(path)
+    if in_lines(text) or not text.lstrip().startswith("[") or known_form(text) is not None:
+        return ()
+    if (found := _list_of_runs(_document(path), path.stem)) is None:
+        raise refused(path, "its list may be of runs, or of steps of one", *SAY_SEEDS)
+    return _runs(found, f"{place}, ")
+
+
+def _list_of_runs(document: Any, name: str) -> FoundRecords | None:
+    """`[4.2, 4.3, 4.1]` or `[{"error": 4.2}]`: a run each; None where these may be steps of one."""
+    records: list[Record]
+    if _lists_objects(document):
+        records = [_flat(each) for each in document]
+        return None if may_be_steps(records) else FoundRecords("a list of runs", tuple(records))
+    records = [{"value": each} for each in document] if _is_numbers(document) else []
+    if not records or is_series(name, LOGGED) or may_be_steps(records):
+        return None
+    return FoundRecords("a list of values", tuple(records))
 
 
 def _runs(found: FoundRecords, before: str) -> tuple[FoundRun, ...]:
@@ -125,14 +153,11 @@ def _document(path: Path) -> Any:
         raise refused(path, f"is no JSON: {error}", EXPECTED, ADVICE) from None
 
 
-def _records(document: Any) -> FoundRecords | None:
+def _records(document: Any, name: str) -> FoundRecords | None:
     """The runs in a document; None where it is one run."""
-    if _lists_objects(document):
-        if known_form(json.dumps(document)) is not None:
-            return None
-        return FoundRecords("a list of runs", tuple(map(_flat, document)))
     if not _is_object(document):
-        return None
+        known = _lists_objects(document) and known_form(json.dumps(document)) is not None
+        return None if known else _list_of_runs(document, name)
     ways = (_of_lists, _of_objects, _of_seeds, _of_values, _of_series, _of_seed_list)
     every = (*ways, _list_inside, _wrapped)
     return next((found for way in every if (found := way(document)) is not None), None)
@@ -353,11 +378,7 @@ def _seed(key: str) -> int:
 
 
 def _is_numbers(value: Any) -> bool:
-    return bool(value) and isinstance(value, list) and all(map(_is_number, value))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return bool(value) and isinstance(value, list) and all(map(is_number, value))
 
 
 def _one_run(path: Path, document: Any) -> Exception:
@@ -368,10 +389,9 @@ def _one_run(path: Path, document: Any) -> Exception:
         return one_log(path)
     names = dict.fromkeys(name for row in known or rows for name in row)
     alone = next(iter(document.values()), None) if isinstance(document, dict) else document
-    if not names and _is_numbers(alone) and (isinstance(document, list) or len(document) == 1):
-        mistake = "its list of numbers may be of runs, or of steps of one"
-        advice = "write a table of the runs, with the columns seed and the number"
-        return refused(path, mistake, "a row per run", advice)
+    listed = _is_numbers(alone) or (document is alone and known is None and _lists_objects(alone))
+    if not names and listed and (isinstance(document, list) or len(document) == 1):
+        return refused(path, "its list may be of runs, or of steps of one", *SAY_SEEDS)
     what = f", with the numbers {named(names)}" if names else ", and no number is at its top"
     return one_run(path, f"one JSON file is one run{what}")
 

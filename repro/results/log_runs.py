@@ -103,6 +103,15 @@ def names_in_log(path: Path) -> list[str]:
     )
 
 
+def names_in_bars(path: Path) -> list[str]:
+    """The names in the head of a table that a log prints with bars, `|  epoch  |  val_acc  |`."""
+    for line in text_of(path).splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if line.lstrip().startswith("|") and len(cells) > 1 and all(map(_WORD.fullmatch, cells)):
+            return cells
+    return []
+
+
 def _tells(run: FoundRun) -> bool:
     """Whether a part of a log says which run it is, and has a number besides."""
     who = [key for key in run.fields if key.casefold() in (*ARMS, *SEEDS)]

@@ -159,13 +159,21 @@ def by_folder(names: Iterable[str], *, file: bool) -> dict[str, list[str]]:
     made for one run: by a time, or at random. A seed that is said above it stays one.
     """
     found: dict[str, list[str]] = defaultdict(list)
+    lengths: dict[str, set[int]] = defaultdict(set)
+    words: list[tuple[str, str, str]] = []
     for name in names:
         path = PurePosixPath(name)
         *above, folder = path.parent.parts or ("",) if file else path.parts
         before = SAID_SEED.sub(_in_braces, "/".join(above), count=1)
         rest = ["{folder}", *([path.name] if file else [])]
         template = "/".join(filter(None, (before, *rest)))
-        found[template if NUMBER.search(folder) else name].append(name)
+        if NUMBER.search(folder):
+            found[template].append(name)
+            lengths[template].add(len(folder))
+        else:
+            words.append((template, folder, name))
+    for template, folder, name in words:  # at random some ids have no digit
+        found[template if lengths[template] == {len(folder)} else name].append(name)
     return found
 
 
@@ -180,6 +188,21 @@ def labels_of(templates: Sequence[str]) -> list[str]:
         before -= 2  # a number is told with the word before it: lr=0.1
     labels = ["".join(parts[before : len(parts) - after]) for parts in split]
     return [_tidied(label) or "plain" for label in labels]
+
+
+def label_named(path: Path, name: str, labels: Sequence[str]) -> str:
+    """The label of the arm that paths below ``path`` call so in full, or else the name itself."""
+    if name in labels or not path.is_dir():
+        return name
+    between = r"[\s_./-]"
+    found = [
+        label
+        for label in labels
+        if re.fullmatch(rf"(?:.*{between})?{re.escape(label)}(?:{between}.*)?", name)
+    ]
+    whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])")
+    there = any(whole.search(each.relative_to(path).as_posix()) for each in path.rglob("*"))
+    return max(found, key=len) if found and there else name
 
 
 def _tidied(label: str) -> str:
@@ -350,7 +373,15 @@ def _arm(parts: Sequence[PathPart], hints: Hints) -> PathPart | None:
     """The only part that may name the arm, or that is named so."""
     able = [part for part in parts if part.may_be_arm and part.name not in hints.fields]
     sure = [part for part in able if role_of(part.name) == "arm"]
+    able = [part for part in able if not (sure or _names_runs(part, able))]
     return next((found[0] for found in (sure, able) if len(found) == 1 and not hints.arm), None)
+
+
+def _names_runs(part: PathPart, parts: Sequence[PathPart]) -> bool:
+    """Whether a part names each run, as ids do, where another has an arm for several of them."""
+    ids = len({*part.values}) == len(part.values) and len({*map(len, part.values)}) == 1
+    counts = [min(Counter(each.values).values()) for each in parts if each is not part]
+    return ids and bool(counts) and min(counts) > 2
 
 
 def number_in_paths(templates: Sequence[str], hints: Hints) -> str:

@@ -23,7 +23,16 @@ from repro.errors import printable
 from repro.results.folds import refuse_folds
 from repro.results.forms import OneEachError, OneRunError, named, refused
 from repro.results.found_results import FoundResults, read_results
-from repro.results.log_runs import LOGS, Log, Stand, forms_of_lines, is_table, read_log
+from repro.results.log_runs import (
+    LOGS,
+    Log,
+    Stand,
+    forms_of_lines,
+    is_table,
+    names_in_bars,
+    names_in_log,
+    read_log,
+)
 from repro.results.path_names import common
 from repro.results.roles import RUNS, SEEDS, is_index, says_best
 from repro.results.run_fields import Hints
@@ -119,7 +128,9 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     files, said = (selected, said) if selected else _chosen(path, names)
     if hints.step is None:
         _refuse_methods(path, files)
-    measure, logs = _measured(path, [read_log(file, path, names) for file in files], names)
+    measure, logs = _measured(
+        path, files[0], [read_log(file, path, names) for file in files], names
+    )
     logs, others = _without_others(path, logs, measure)
     logs, best = _without_best(logs, measure)
     said += [*others, *best]
@@ -282,17 +293,27 @@ def _below(path: Path) -> Mapping[str, list[Path]]:
 # which number
 
 
-def _measured(path: Path, logs: Sequence[Log], names: Sequence[str]) -> tuple[str, Sequence[Log]]:
-    """The number of the record; all its logs, those without it too."""
+def _measured(
+    path: Path, first: Path, logs: Sequence[Log], names: Sequence[str]
+) -> tuple[str, Sequence[Log]]:
+    """The number of the record; all its logs, those without it too.
+
+    ClaimError where there is none, with those that are in the ``first`` log.
+    """
     having = {name: sum(bool(log.values.get(name)) for log in logs) for name in names}
     most = max(having.values(), default=0)
     found = [name for name, count in having.items() if count == most and count]
     if not found:
         mistake = f"in none of its logs stands a number called {' or '.join(names)}"
+        there, in_bars = names_in_log(first), names_in_bars(first)
         below = ", ".join(f"{name} ({len(each)})" for name, each in _below(path).items())
-        advice = "name another: --measure NAME" + (
-            f"; or one of its folders: {below}" * bool(below)
-        )
+        advice = f"name one that is there, as in --measure {there[-1]}" if there else ""
+        if in_bars:
+            mistake += f"; {named(in_bars)} stand in a table between bars, which is not read"
+            advice = advice or f"have it print a line such as `{in_bars[-1]}: 0.94` last"
+        mistake += f"; there are: {named(there)}" * bool(there)
+        advice = advice or "name another: --measure NAME"
+        advice += f"; or name one of its folders: {below}" * bool(below)
         raise refused(path, mistake, "a line such as `val_loss:3.2776` in each", advice)
     if len(found) > 1:
         mistake = f"several numbers stand in its logs: {', '.join(found)}"

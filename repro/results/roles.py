@@ -85,6 +85,14 @@ UNCOMPARED: frozenset[Role] = frozenset({"seed", "item", "fold", "step", "state"
 PART: frozenset[Role] = frozenset({"item", "fold"})
 """Rows of which several are of one run, whatever values these have."""
 
+MACHINE = frozenset({
+    "gpu", "cpu", "device_name", "host", "hostname", "machine", "computer", "cluster", "program",
+    "script", "command", "cmd", "cwd", "executable", "commit", "git_commit", "git_sha", "git_hash",
+    "sha", "username", "duration", "elapsed", "started", "started_at", "finished", "finished_at",
+    "python", "python_version", "torch_version", "cuda_version", "os", "platform", "pid",
+})  # fmt: skip
+"""Names of texts that say where, when and by what a run was made."""
+
 LONGEST_LABEL = 200
 
 _ROLES = {name: role for role, names in NAMES.items() for name in names}
@@ -94,6 +102,13 @@ _BEST = re.compile(
     r"(?i)(?<![a-z])(?:best|min(?:imum)?|max(?:imum)?|lowest|highest|peak)(?![a-z])[\s_-]*"
 )
 _INNER = ("name", "id", "type", "_target_")
+_DURATION = r"(?:\d+(?:[.,]\d+)?\s*(?:d|h|hr|m|min|s|sec|ms)(?:ays?|ours?|utes?|onds?|s)?\s*)+"
+_OF_WHEN = re.compile(
+    rf"(?i){_DURATION}|(?:\d+:)?\d+:\d\d(?:\.\d+)?|\d{{4}}[-/]\d\d?[-/]\d\d?(?:[T _].*)?"
+    r"|(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{7,12}|[0-9a-f]{40})"
+)
+"""A duration, a time of day, a date, or the hash of a commit."""
+
 _WHOLE = re.compile(r"0*([0-9]{1,15})(\.0+)?")
 _NUMBERED_WORD = re.compile(r"[^\W\d]+[\s=#:-]*0*(\d{1,15})")
 _SEED_WORD = r"(?:(?:random|rng)?[ _-]?seed|run|replicate|repeat|rep)[\s_=#:.-]*0*(\d{1,15})"
@@ -136,6 +151,13 @@ def role_of(name: str) -> Role | None:
     if called in ("arm", "task"):
         return called
     return "measure" if last_word(word) in NAMES["measure"] else None
+
+
+def of_machine(name: str, cells: Sequence[Any]) -> bool:
+    """Whether texts say where or when a run was made, by their name or by all that they are."""
+    word = re.sub(r"_(?:name|type|model|id)$", "", plain(name))
+    texts = [str(cell).strip() for cell in cells]
+    return word in MACHINE or role_of(name) == "time" or all(map(_OF_WHEN.fullmatch, texts))
 
 
 def says_best(name: str) -> bool:

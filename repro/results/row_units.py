@@ -6,48 +6,37 @@ options that say what they are.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro.errors import ClaimError
-from repro.results.forms import Form, FoundRun, OneEachError, OneRunError, named, refused
+from repro.results.forms import Form, FoundRun, OneRunError, named, refused
 from repro.results.path_names import EPISODES
-from repro.results.readings import short, time_of
+from repro.results.readings import time_of
 from repro.results.roles import (
     PART,
     PHASES,
     TRIAL,
-    UNCOMPARED,
     Cells,
     cells_by_arm,
-    is_index,
     is_k_fold,
     is_regular,
-    last_word,
     plain,
     recurs,
     role_of,
-    said_fold,
-    said_seed,
     seed_number,
-    surest,
     varies,
     whole,
 )
-from repro.results.run_fields import MOST_ARMS, Hints, number_like, task_of
+from repro.results.run_fields import number_like, task_of
 
 WHAT: Mapping[str, str] = {
     "item": "episodes, trials and questions are parts of what was run",
     "fold": "folds share their training data and are not independent runs",
 }
 """Why rows of such a role are not counted."""
-
-_SCATTER = re.compile(r"(?i)[\s_.(-]+(?:std(?:ev|dev|_?err)?|sd|sem|(se|ci(?:95)?))\)?$")
-"""How a column of scatter is called; se and ci may be the names of a method, as in ResNet-SE."""
-_MEAN = re.compile(r"(?i)[\s_.(-]+(?:mean|avg|average)\)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +141,8 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
 
 def _as_seed(key: str, values: Collection[str]) -> str:
     """What says that a field is the seed: texts without a number cannot be one."""
-    numbered = all(seed_number(value) is not None for value in values)
+    numbers = {seed_number(value) for value in values}
+    numbered = None not in numbers and len(numbers) == len(values)
     return f"--seed {key}" if numbered else "a column `seed` with a number for each row"
 
 
@@ -177,7 +167,7 @@ def _a_series(rows: Rows, key: str) -> ClaimError:
 
 def _is_curve(rows: Rows, key: str) -> bool:
     """Whether each row of an arm is another step, in order or evenly spaced, and of no run."""
-    if not number_like(rows.runs, key) or _named_runs(rows.runs):
+    if not number_like(rows.runs, key) or named_runs(rows.runs):
         return False
     curves: dict[tuple[str, str], list[float]] = defaultdict(list)
     for arm, run in zip(rows.arms, rows.runs, strict=True):
@@ -306,165 +296,7 @@ def without_tasks(rows: Rows, lost: Collection[str]) -> Rows:
     return replace(rows, arms=arms, runs=runs)
 
 
-# tables whose columns are arms, or runs of the arm that a row names
-
-
-ARM = "column"
-"""The field of the column in which a value stood."""
-
-
-def runs_of_rows(
-    path: Path, runs: Sequence[FoundRun], hints: Hints
-) -> tuple[list[FoundRun], str, str, list[str]] | None:
-    """The runs of a table with a row per arm, the field of the arm, and what its columns are.
-
-    These are of a seed each, or of a fold. None where no field names an arm in each row. ClaimError
-    where the columns are data sets or numbers, of which each arm has one value.
-    """
-    columns = _numbers(runs)
-    fields = [key for key in runs[0].fields if key not in columns]
-    rows = [hints.arm] if hints.arm in fields else surest(fields, "arm")
-    key = next((key for key in rows if _names_each(runs, key)), "")
-    mine = [name for name in columns if name not in hints.fields]
-    if not key or not mine:
-        return None
-    for what, said in (("seed", said_seed), ("fold", said_fold)):
-        if len(mine) > 1 and all(said(name) is not None for name in mine):
-            refuse_gap(path, runs, [name for name in runs[0].fields if said(name) is not None])
-            values = [_value(run, name, key, {what: said(name)}) for run in runs for name in mine]
-            return values, key, what, mine
-    if len(mine) == 1 or any(role_of(name) is not None for name in mine):
-        mistake = f"a row per arm, by '{key}', with one value each of {named(mine)}"
-        advice = "give the results of every run: a row for each, with its seed"
-        raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)), key)
-    mistake = f"one value for each arm, by '{key}', and each of {len(mine)} columns, {named(mine)}"
-    advice = "if these are data sets, give a row for each, named in a column `dataset`, and a "
-    advice += f"column per {key}: these are compared over them; columns of runs are called "
-    advice += "seed_0, seed_1 ..."
-    raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)), key)
-
-
-def _names_each(runs: Sequence[FoundRun], key: str) -> bool:
-    cells = [run.fields.get(key) for run in runs]
-    texts = all(
-        isinstance(cell, str) and cell and whole(cell) is None and said_seed(cell) is None
-        for cell in cells
-    )
-    return texts and 2 <= len(cells) <= MOST_ARMS and len(set(cells)) == len(cells)
-
-
-def _value(run: FoundRun, name: str, key: str, number: Mapping[str, int | None]) -> FoundRun:
-    """One value of a row, as a run."""
-    fields = {key: run.fields[key], **number}
-    return replace(run, place=f"{run.place}, column '{name}'", fields=fields, rows=_row(run, name))
-
-
-def _row(run: FoundRun, name: str) -> list[dict[str, float | None]]:
-    return [{"value": run.rows[0][name]}] if run.rows and name in run.rows[0] else []
-
-
-def _numbers(runs: Sequence[FoundRun]) -> list[str]:
-    """The columns that hold a number in every row."""
-    if any(len(run.rows) != 1 for run in runs):
-        return []
-    return [name for name in runs[0].rows[0] if all(name in run.rows[0] for run in runs)]
-
-
-def refuse_gap(path: Path, runs: Sequence[FoundRun], columns: Sequence[str]) -> None:
-    """ClaimError for the first cell without a number, where columns are runs or arms."""
-    for run in runs:
-        for name in columns:
-            if all(name not in row for row in run.rows):
-                cell = str(run.fields.get(name, "")).strip()
-                there = f"'{short(cell)}' is not a number" if cell else "the cell is empty"
-                expected = f"a number in each of {named(columns)}, if these are what is compared"
-                advice = "write the number there, or leave that row out"
-                if not any(role_of(key) == "task" for key in run.fields):
-                    advice += "; of a run that diverged, write a row per value: arm,seed,value, "
-                    advice += "with `diverged` as its value"
-                raise refused(path, f"{run.place}, column '{name}': {there}", expected, advice)
-
-
-def runs_of_columns(
-    path: Path, runs: Sequence[FoundRun], hints: Hints
-) -> tuple[list[FoundRun], list[str]]:
-    """The runs of a table with a column of numbers per arm, and the arms; none where it is none.
-
-    ClaimError where the columns may be the numbers of one run, or one may number the rows.
-    """
-    every = _numbers(runs)
-    scatters = _scatters(every)
-    columns = [
-        name
-        for name in every
-        if name not in (*hints.fields, *scatters)
-        and role_of(name) not in UNCOMPARED
-        and role_of(name) != "task"
-        and not is_index([run.fields.get(name) for run in runs])
-    ]
-    if hints.measure or not 2 <= len(columns) <= MOST_ARMS or not path.is_file():
-        return [], columns
-    if len(every) < len({name for run in runs for row in run.rows for name in row}):
-        return [], columns  # a cell is empty
-    seeds = hints.alone and any(role_of(name) == "seed" for name in runs[0].fields)
-    if (series := _of_one_run(columns)) and (_named_runs(runs) or seeds):
-        return [], columns
-    if series:
-        mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
-        advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
-        raise refused(path, mistake, "the results of several runs", advice)
-    if counting := _counting(runs, columns):
-        others = [name for name in columns if name not in counting]
-        raise _may_count(path, runs, counting, others)
-    return list(_by_column(runs, columns, scatters)), columns
-
-
-def said_of_columns(runs: Sequence[FoundRun], columns: Sequence[str]) -> str:
-    """That there is a column per arm, and which hold a scatter that is not used."""
-    scatters = _scatters([*runs[0].fields])
-    unused = f"; not used, the scatter of these: {named(scatters)}" if scatters else ""
-    return f"a column per arm: {', '.join(columns)}{unused}"
-
-
-def _scatters(names: Sequence[str]) -> list[str]:
-    """Columns of the scatter of a mean: `A_std` next to `A_mean` or `A`; `A_se` to `A_mean`."""
-    means = {_MEAN.sub("", name).casefold() for name in names if _MEAN.search(name)}
-    any_of = {*means, *(name.casefold() for name in names)}
-    return [
-        name
-        for name in names
-        if (found := _SCATTER.search(name))
-        and name[: found.start()].casefold() in (means if found[1] else any_of)
-    ]
-
-
-def _counting(runs: Sequence[FoundRun], columns: Sequence[str]) -> list[str]:
-    """Columns of whole numbers beside decimals, or of numbers as regular as settings are."""
-    found = [name for name in columns if all(whole(run.fields[name]) is not None for run in runs)]
-    found = found if len(found) < len(columns) else []
-    regular = [name for name in columns if _is_regular([run.rows[0][name] for run in runs])]
-    return [name for name in columns if name in (*found, *regular)]
-
-
-def _is_regular(cells: Sequence[float | None]) -> bool:
-    """Whether they are settings or steps: decimals only where they stand in order, too."""
-    numbers = [cell for cell in cells if cell is not None]
-    ordered = numbers in (sorted(numbers), sorted(numbers, reverse=True))
-    return is_regular(numbers) and (ordered or all(number.is_integer() for number in numbers))
-
-
-def _by_column(
-    runs: Sequence[FoundRun], columns: Sequence[str], scatters: Sequence[str]
-) -> Iterator[FoundRun]:
-    taken = {*columns, *scatters}
-    for name in columns:
-        for run in runs:
-            fields = {key: value for key, value in run.fields.items() if key not in taken}
-            place = f"{run.place}, column '{name}'"
-            yield replace(run, place=place, fields={**fields, ARM: name}, rows=_row(run, name))
-
-
-def _named_runs(runs: Sequence[FoundRun]) -> bool:
+def named_runs(runs: Sequence[FoundRun]) -> bool:
     """Whether a text is another in each row, and so names its run."""
     for key in runs[0].fields:
         cells = [run.fields.get(key) for run in runs]
@@ -473,28 +305,3 @@ def _named_runs(runs: Sequence[FoundRun]) -> bool:
         if texts and able and len({*cells}) == len(cells):
             return True
     return False
-
-
-def _of_one_run(columns: Sequence[str]) -> list[str]:
-    """Columns that are named as the numbers of a run are; but `ours_acc` and `base_acc` are not."""
-    named_so = [name for name in columns if role_of(name) == "measure"]
-    words = {last_word(name) for name in columns}
-    stems = [re.split(r"[^a-z0-9]+", name.casefold())[:-1] for name in columns]
-    arms = all(stem and not PHASES & set(stem) for stem in stems)
-    return [] if arms and len(words) == 1 else named_so
-
-
-def _may_count(
-    path: Path, runs: Sequence[FoundRun], counting: Sequence[str], others: Sequence[str]
-) -> ClaimError:
-    """Its numbers may be those of seeds, tasks or units only where no other field says these."""
-    first = counting[0]
-    mistake = f"{named(counting)} may be what numbers the rows, or an arm: whole or regular "
-    mistake += f"numbers, beside {named(others) or 'no others'}"
-    advice = "leave out of the table what is not an arm; "
-    if not any(role_of(key) in ("seed", "fold") for key in runs[0].fields):
-        able = all(whole(run.fields[first]) is not None for run in runs)
-        seed = f"--seed {first}, " if able else ""
-        advice += f"or say what it is: {seed}--task-field {first} or --unit {first}; "
-    advice += "of an arm, write a row per value: arm,value"
-    return refused(path, mistake, "columns of which each is an arm", advice)

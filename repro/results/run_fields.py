@@ -28,6 +28,7 @@ from repro.results.roles import (
     NAMES,
     UNCOMPARED,
     labelled,
+    of_machine,
     role_of,
     said_seed,
     seed_number,
@@ -160,10 +161,13 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         return hints.arm
     unlike = {*UNCOMPARED, "task", "measure"}  # roles whose names say something else
     able = [key for key in known if key not in told and key not in hints.fields]
+    unasked = [key for key in able if of_machine(key, [run.fields.get(key) for run in runs])]
+    able = [key for key in able if not (hints.alone and key in unasked)]
     candidates = [key for key in able if role_of(key) not in unlike and _splits(runs, key)]
     if sure := surest(candidates, "arm"):
         return sure[0]
     texts = [key for key in candidates if not number_like(runs, key)]
+    texts = [key for key in texts if key not in unasked] or texts
     choice = texts or [key for key in candidates if "." in key]  # settings of a tracker
     numbers = [key for key in candidates if key != hints.measure]
     if not choice and hints.measure:
@@ -180,18 +184,30 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     return choice[0] if choice else ""
 
 
-def refuse_pooled(
+def arms_inside(runs: Sequence[FoundRun]) -> bool:
+    """Whether runs say in a field that is called so of which arm they are."""
+    return any(role_of(key) == "arm" and _splits(runs, key) for key in runs[0].fields)
+
+
+def unpooled(
     path: Path, runs: Sequence[FoundRun], told: Collection[str], hints: Hints
-) -> None:
-    """ClaimError for runs of one arm in which a text differs and recurs: they may be several."""
+) -> list[str]:
+    """The texts that differ between runs of one arm and say where or when they were made.
+
+    Or that are nearly all others. ClaimError for any other: runs may be of several arms.
+    """
+    found = []
     for key in dict.fromkeys(key for run in runs for key in run.fields):
         cells = [str(run.fields.get(key, "")) for run in runs]
-        if key in told or key in hints.fields or len({*cells}) in (1, len(cells)):
+        many = len({*cells})
+        if key in told or key in hints.fields or many == 1 or number_like(runs, key):
             continue
-        if not number_like(runs, key):
+        if not (4 * many >= 3 * len(cells) or of_machine(key, cells)):
             mistake = f"'{key}' differs between the runs of what would be one arm"
             advice = f"name it, as in --arm {key}, or leave out what is not meant"
             raise refused(path, mistake, "runs of one arm, or the field of the arms", advice)
+        found.append(key)
+    return found
 
 
 def _splits(runs: Sequence[FoundRun], key: str) -> bool:
@@ -233,8 +249,18 @@ _SUMMARY = re.compile(
     r"(?i)(?:(?:macro|micro|overall|grand|geom?(?:etric)?|arith(?:metic)?)[ ._-]*)?"
     r"(?:avg|average|mean|median|overall|total)\b\.?(?:[ ._-]*(?:rank(?:ing)?|acc\w*|score|error))?"
     r"(?: ?\([^()]*\))?|(?:friedman )?rank(?:s|ing)?|#? ?(?:of )?wins?|w(?:ins?)?/[tdl]\w*/[ltd]\w*"
+    r"|(?:mittel|durchschnitts)(?:wert)?|durchschnitt|median[ae]?|médiane|moyenne|promedio|m[eé]dia"
+    r"|gemiddelde|среднее|平均[値值]?|均值|中央値|中位数|평균"
+    r"|st(?:an)?d(?:ard)?[ ._-]?dev(?:iation)?\.?|std\.?"
 )
 """A row called so, behind the data sets or before them, sums them up."""
+
+_OF_SEEDS = re.compile(
+    r"(?i)[±σμµ]|(?:mean ?)?(?:±|\+/?-) ?(?:sd|std)|sd|se|sem|var|min|max|sum|count|n"
+)
+"""The same of runs, in a column whose other cells are the numbers of seeds."""
+
+SUMS = "summaries of the others"
 
 SUBTASKS = "group_subtasks."
 """What lm-eval says of a group: its number is made of those of its tasks."""
@@ -301,10 +327,40 @@ def tasks_left_out(runs: Sequence[FoundRun], task: str, measure: str) -> dict[st
     lost = {name: f"without '{measure}'" for name in there if name not in having}
     groups = (name for name, run in there.items() if run.fields.get(f"{SUBTASKS}{name}"))
     lost |= {name: "groups of other tasks" for name in groups if name not in lost}
-    called = _SUMMARY.fullmatch
-    ends = {*takewhile(called, there), *takewhile(called, reversed([*there]))}
-    sums = {name: "summaries of the others" for name in there if name in ends}
+    sums = dict.fromkeys(_summaries([*there]), SUMS)
     return sums | lost if len(having - {*lost, *sums}) > 1 else lost
+
+
+def _summaries(names: Sequence[str]) -> list[str]:
+    """The names, first or last, that sum the others up."""
+    called = _SUMMARY.fullmatch
+    ends = {*takewhile(called, names), *takewhile(called, reversed(names))}
+    return [name for name in names if name in ends]
+
+
+def sums_up_seeds(name: str) -> bool:
+    """Whether a name among those of seeds is that of their mean, scatter or number."""
+    return bool(_SUMMARY.fullmatch(name) or _OF_SEEDS.fullmatch(name))
+
+
+def rows_of_summaries(runs: Sequence[FoundRun], hints: Hints) -> dict[int, str]:
+    """The places of rows that sum others up, whatever stands in their cells, and their names.
+
+    Rows of tasks stand first or last; those of seeds anywhere, but other cells have numbers.
+    """
+    found: dict[int, str] = {}
+    for key in dict.fromkeys(key for run in runs for key in run.fields):
+        cells = [str(run.fields.get(key, "")).strip() for run in runs]
+        role = "task" if key in (hints.task_field, hints.items) else role_of(key)
+        sums = [*filter(None, dict.fromkeys(cells))] if role in ("task", "seed") else []
+        if role == "task" and key not in {hints.arm, hints.seed, hints.unit}:
+            sums = _summaries(sums)
+        elif role == "seed":
+            sums = [name for name in sums if seed_number(name) is None]
+            sums = sums if all(map(sums_up_seeds, sums)) else []
+        if len({*cells} - {"", *sums}) > 1:
+            found |= {place: cell for place, cell in enumerate(cells) if cell in sums}
+    return found
 
 
 def task_of(run: FoundRun, task: str) -> str:

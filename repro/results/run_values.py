@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from repro.errors import ClaimError
+from repro.results.column_arms import refuse_gap
 from repro.results.forms import FoundRun, named, refused, unfit
 from repro.results.readings import DIVERGED, short, value_of
-from repro.results.roles import UNCOMPARED, recurs, role_of, says_best, whole, without_best
-from repro.results.row_units import Rows, refuse_gap
+from repro.results.roles import UNCOMPARED, plain, recurs, role_of, says_best, whole, without_best
+from repro.results.row_units import Rows
 from repro.results.run_fields import Hints, no_field, seed_of, task_of, text_in, with_cells
 from repro.results.series import chosen
-from repro.schema.cells import Percent, is_odd
+from repro.schema.cells import Percent, float_of, is_odd
 from repro.schema.numbers import number_of
 
 TESTS = ("test", "eval", "valid", "val", "dev")
@@ -148,6 +149,29 @@ def measure_of(
     mistake = f"several numbers may be meant: {', '.join(names[:20])}"
     first = next((name for name in names if role_of(name) == "measure"), names[0])
     raise refused(path, mistake, "one", f"name it, as in --measure {shlex.quote(first)}")
+
+
+_OF_MEASURES = re.compile(r"(?:.*_)?(?:metrics?|measure|measurement|criterion)(?:_name|_type)?")
+"""The name of a field that says which number a row has."""
+
+
+def field_of_measures(path: Path, runs: Sequence[FoundRun], hints: Hints) -> str:
+    """The field that names the number of each row, where rows are of several; else empty.
+
+    ClaimError where none of these numbers is asked for: their rows are not of several runs.
+    """
+    for key in dict.fromkeys(key for run in runs for key in run.fields):
+        if key in hints.fields or not _OF_MEASURES.fullmatch(plain(key)):
+            continue
+        names = dict.fromkeys(str(run.fields.get(key, "")).strip() for run in runs)
+        if len(names) < 2 or any(float_of(name) is not None for name in names):
+            continue
+        if hints.measure not in names:
+            mistake = f"by '{short(key)}' rows are of several numbers: {named(names)}"
+            advice = f"name it, as in --measure {shlex.quote(next(iter(names)))}"
+            raise refused(path, mistake, "one", advice)
+        return key
+    return ""
 
 
 def _words(name: str) -> list[str]:

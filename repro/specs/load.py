@@ -32,7 +32,7 @@ from repro.errors import (
     about,
     apart,
 )
-from repro.evidence.base import OwnSource
+from repro.evidence.base import OwnSource, tables_to_come
 from repro.evidence.sources import source_of_others
 from repro.expectations.declared import OwnExpectation
 from repro.expectations.kinds import OthersExpectation, kind_of_others
@@ -136,13 +136,17 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A claim file: its id and its scales, every mistake in it, or a defect that it met."""
+    """A claim file: its id and its scales, every mistake in it, or a defect that it met.
+
+    ``to_come`` are its tables that are not there yet.
+    """
 
     path: Path
     id: str = ""
     scales: tuple[ScaleName, ...] = ()
     problems: tuple[Problem, ...] = ()
     stopped: tuple[Stopped, ...] = ()
+    to_come: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -172,7 +176,9 @@ def check_files(
                     file = _read(document)
                     twice = tuple(_same_id(document, file, places))
                     _scaled(document, file, configurations)
-                checked.append(CheckedFile(path, file.id, file.declared, twice))
+                sources = [arm.source for arm in file.arms.values()]
+                later = tables_to_come(sources, path.parent)
+                checked.append(CheckedFile(path, file.id, file.declared, twice, to_come=later))
         except SpecError as error:
             checked.append(CheckedFile(path, problems=error.problems))
         checked += (CheckedFile(path, stopped=(each,)) for each in stopped)

@@ -28,10 +28,12 @@ from repro.report.write import JSON, read_document
 from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults, read_results
 from repro.results.item_rows import read_items
+from repro.results.path_names import label_named
 from repro.results.readings import number_in
 from repro.results.record_logs import read_alone
 from repro.results.run_fields import Hints
-from repro.results.run_values import FoundValue, refuse_percent
+from repro.results.run_values import FoundValue
+from repro.results.two_results import joined, refuse_arms
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
@@ -270,9 +272,10 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
     )
     place = Path(os.path.relpath(comparison.out))
     apart = comparison.against or comparison.within
-    baseline = comparison.baseline
+    baseline = label_named(results.path, comparison.baseline, [*results.runs])
     if apart:
-        baseline = str(apart) if str(apart) in results.runs else [*results.runs][-1]
+        arm = label_named(results.path, str(apart), [*results.runs])
+        baseline = arm if arm in results.runs else [*results.runs][-1]
     better = better_of(comparison, results.measure)
     if comparison.within and comparison.better is None:
         results.said.append(f"{better} is better in tables (else: --better); both sides are tested")
@@ -317,31 +320,9 @@ def _read(comparison: CompareOptions) -> FoundResults:
     other = _one(replace(comparison, hints=replace(comparison.hints, arm="")), second)
     lone = None if comparison.within is None else other.called
     results = _one(comparison, comparison.results, lone)
-    for each in (results, other) if lone is None else (other,):
-        _refuse_arms(each)
-    if other.measure != results.measure:
-        mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
-        raise refused(other.path, mistake, "one number", "name it: --measure NAME")
-    every = (
-        (str(each.path), run.value)
-        for each in (results, other)
-        for runs in each.runs.values()
-        for run in runs
-    )
-    refuse_percent(results.path, every)
-    ((base, others),) = other.runs.items()
-    if base in results.runs:
-        mistake = f"both are called '{base}'"
-        raise refused(other.path, mistake, "two folders of different names", "rename one of them")
-    name = next(iter(results.runs)) if len(results.runs) == 1 else results.path.name
-    said = [
-        f"{arm}: {line}" for arm, each in ((name, results), (base, other)) for line in each.said
-    ]
-    doubts = {
-        arm: f"{arm}: {line}" for each in (results, other) for arm, line in each.doubts.items()
-    }
-    both = {**results.runs, base: others}
-    return FoundResults(results.path, both, results.measure, said=said, doubts=doubts)
+    if lone is None:
+        refuse_arms(results)
+    return joined(results, other)
 
 
 def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
@@ -352,7 +333,7 @@ def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
         arms = [*results.runs]
     except (ClaimError, DataError):
         results = None
-    if results is not None and name in arms:
+    if results is not None and label_named(results.path, name, arms) in arms:
         return results
     printed = f", or {PRINTED_FORM}" if comparison.within else ""
     more = f"; arms are {named(arms)}" if arms else ""
@@ -370,16 +351,10 @@ def _with_printed(results: FoundResults, printed: PrintedReference) -> FoundResu
     return replace(results, runs=runs, imports={}, table="", printed={paper: told})
 
 
-def _refuse_arms(results: FoundResults) -> None:
-    if len(results.runs) != 1:
-        mistake = f"several arms are in it: {', '.join(results.runs)}"
-        advice = "name results of one arm, or both arms in one place and --baseline"
-        raise refused(results.path, mistake, "the runs of one arm", advice)
-
-
 def _one(comparison: CompareOptions, path: Path, lone: str | None = None) -> FoundResults:
     if comparison.hints.items:
-        return read_items(path, comparison.out, comparison.hints)
+        hints = replace(comparison.hints, alone=comparison.against is not None)
+        return read_items(path, comparison.out, hints)
     if comparison.level or comparison.against or comparison.within:
         hints, step = comparison.hints, comparison.step
         return read_alone(path, comparison.out, hints, step, lone=lone)

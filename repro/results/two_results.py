@@ -1,0 +1,83 @@
+"""Results in two places, of one arm each, as the arms of one comparison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from repro.results.forms import refused
+from repro.results.found_results import FoundResults
+from repro.results.path_names import labels_of
+from repro.results.run_values import refuse_percent
+
+
+def joined(results: FoundResults, other: FoundResults) -> FoundResults:
+    """The arms of ``results``, and last the one of ``other``, which is the baseline.
+
+    ClaimError where they have no number in common, or where the baseline has several arms.
+    """
+    refuse_arms(other)
+    if other.measure != results.measure:
+        mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
+        raise refused(other.path, mistake, "one number", "name it: --measure NAME")
+    every = (
+        (str(each.path), run.value)
+        for each in (results, other)
+        for runs in each.runs.values()
+        for run in runs
+    )
+    refuse_percent(results.path, every)
+    results, other = _told_apart(results, other)
+    (base,) = other.runs
+    name = next(iter(results.runs)) if len(results.runs) == 1 else results.path.name
+    said = [
+        f"{arm}: {line}" for arm, each in ((name, results), (base, other)) for line in each.said
+    ]
+    doubts = {
+        arm: f"{arm}: {line}" for each in (results, other) for arm, line in each.doubts.items()
+    }
+    return FoundResults(
+        results.path,
+        {**results.runs, **other.runs},
+        results.measure,
+        said=said,
+        doubts=doubts,
+        items=results.items + other.items,
+    )
+
+
+def refuse_arms(results: FoundResults) -> None:
+    """ClaimError where results that are to be of one arm have several."""
+    if len(results.runs) != 1:
+        mistake = f"several arms are in it: {', '.join(results.runs)}"
+        advice = "name results of one arm, or both arms in one place and --baseline"
+        raise refused(results.path, mistake, "the runs of one arm", advice)
+
+
+def _told_apart(results: FoundResults, other: FoundResults) -> tuple[FoundResults, FoundResults]:
+    """Both, with other names where they share one: what differs in their paths."""
+    (base,) = other.runs
+    if base not in results.runs:
+        return results, other
+    names = labels_of([_without_suffix(each.path) for each in (results, other)])
+    if len(results.runs) > 1 or len({*names}) < 2:
+        mistake = f"both are called '{base}'"
+        raise refused(other.path, mistake, "two folders of different names", "rename one of them")
+    first, second = (
+        _renamed(each, name) for each, name in zip((results, other), names, strict=True)
+    )
+    return first, second
+
+
+def _without_suffix(path: Path) -> str:
+    return path.resolve().with_suffix("").as_posix()
+
+
+def _renamed(results: FoundResults, name: str) -> FoundResults:
+    (runs,) = results.runs.values()
+    return replace(
+        results,
+        runs={name: runs},
+        items=tuple(row._replace(arm=name) for row in results.items),
+        doubts=dict(zip([name], results.doubts.values(), strict=False)),
+    )
