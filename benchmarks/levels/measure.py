@@ -131,8 +131,8 @@ def measure(
     seed: int = SEED,
     coverage: bool = True,
 ) -> Rate:
-    """Judges so many draws at the boundary of the null, or as many as the experiment allows."""
-    draws = experiment.draws(cell, draws)
+    """Judges so many draws at the boundary of the null, or fewer where they are dear."""
+    draws = min(draws, experiment.most_draws)
     setup = experiment.make(cell)
     rng = generator(experiment.name, cell, seed)
     width = sum(arm.size for arm in setup.draw(np.random.default_rng(0), 1))

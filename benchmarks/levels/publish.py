@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -51,6 +52,16 @@ def known(rows: Sequence[Path], *, committed: bool, except_kinds: Sequence[str] 
             row = json.loads(line)
             found[tuple(row[name] for name in PLACE)] = row
     return found
+
+
+def may_be_chance(row: Mapping[str, Any]) -> bool:
+    """Whether a listed rate above its limit is within four standard errors of what is allowed.
+
+    Among some thousand cells a few are, by chance; all draws decide.
+    """
+    allowed = level(row)
+    error = math.sqrt(allowed * (1 - allowed) / row["draws"])
+    return bool(row["limit"] < row["error"] < allowed + 4 * error)
 
 
 def known_promises() -> dict[Place, dict[str, Any]]:
