@@ -128,8 +128,12 @@ ONE_SIDED = re.compile(
 )
 CORRECTED = re.compile(
     r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p"
-    r"|\bp[-._ {]{0,2}(?:adj|bonf|holm|fdr|fwe|corr)"
-    r"|(?<!bias-)(?<!bias )corrected(?! (?:model|total))|permutation (?:tests?|p\b)"
+    r"|\bp[-._ {]{0,2}(?:\\[a-z]+\{)?(?:adj|bonf|holm|fdr|fwe|corr)"
+    r"|multiple[- ](?:comparisons?|tests?|testing) correction|corrections? for multiple"
+    r"|(?<!un)(?<!not )(?<!bias[ -])(?<!geisser[ -])(?<!feldt[ -])(?<!welch[ -])(?<!white[ -])"
+    r"(?<!yates[ -])(?<!continuity[ -])corrected(?![ -](?:model|total|to[ -]normal|vision|visual"
+    r"|item|degrees of|df|d\.f\.|(?:for|using|with|by)(?: the)? (?:(?:non-?)?spheric|greenhouse"
+    r"|huynh|unequal|heterosced|continuity)))|permutation (?:tests?|p\b)"
 )
 TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
 _OTHER_TESTS = re.compile(r"chi[- ]?squared?\b|χ|fisher|\banova\b|kruskal|log-?rank|mcnemar")
