@@ -113,7 +113,9 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
         for at in starts:
             try:
                 end = next((each for each in opened if each > at), len(words))
+                in_brackets = re.search(r"[(\[](?= ?[pP] ?[=<>≤≥][^()\[\]]*$)", words[:at])
                 since = max(map(words[:at].rfind, (";", ". ")))
+                since = in_brackets.start() if in_brackets else since
                 until = (0 if at == starts[0] else since + 1 or at, end)
                 found += statement_at(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
