@@ -283,7 +283,8 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
         return "cannot say", "one run in an arm says nothing of its scatter"
     if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
         told = f"by its words ± is {Meaning('other').name}"
-        return "cannot say", f"{told}, which no t-test takes. If it is not, say what: --plus-minus"
+        unless = "If it is not, change these words, or those of a caption by --plus-minus"
+        return "cannot say", f"{told}, which no t-test takes. {unless}"
     if uneven := [value.mean.text for value in (pair.a, pair.b) if value.uneven]:
         of = f"the interval of {uneven[0]} is asymmetric, as one of a bootstrap or of logits is"
         return "cannot say", f"{of}, so no standard error follows from its width"

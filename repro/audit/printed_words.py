@@ -30,7 +30,7 @@ class Meaning:
     def name(self) -> str:
         """`half of a 95 % interval`."""
         if self.reading == "other":
-            return "a range, a variance or the like"
+            return "a range, a variance, a share or the like"
         if self.reading in ("sd", "se"):
             what = "standard deviation" if self.reading == "sd" else "standard error"
             return what if self.times == 1 else f"{self.times:g} {what}s"

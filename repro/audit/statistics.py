@@ -282,6 +282,8 @@ class _Said:
             yield "p of Spearman's correlation is that of t, which is rough for few values."
         if self.in_text:
             yield "Nothing else of the text is read: put a table of means into another file."
+        else:
+            yield "Nothing else of the table is read: no means are checked against its statistics."
         if self.one_sided:
             yield "The text tells of one-sided tests, so a p that fits one-sided only is accepted."
         if self.corrected:
