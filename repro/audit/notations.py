@@ -135,10 +135,11 @@ def plain(text: str) -> str:
 
 
 _ONE = rf"(?<![\w/.-])(?:{NAMES}) ?\([^()\n]{{1,40}}\) ?[=<>] ?{NUMBER}"
+_SIZE = rf"(?:, ?(?:[dgf]|[ηω]p?²?|MSE) ?= ?{NUMBER})?"
 _IN_TURN = re.compile(
-    rf"{_ONE}(?:(?:,? and|,) [^.;=<>\n]{{0,30}}?{_ONE})+[^.;=<>\n]{{0,40}}?"
-    rf"(?<!\w)[pP](?P<s>['’]?s)? ?(?P<p>[=<>≤≥] ?{NUMBER}"
-    rf"(?:(?:,? and|,) (?:[pP] ?)?[=<>≤≥]? ?{NUMBER})*)"
+    rf"{_ONE}{_SIZE}(?:(?:,? and|,) [^.;=<>\n]{{0,30}}?{_ONE}{_SIZE})+[^.;=<>\n]{{0,40}}?"
+    rf"(?<!\w)(?P<all>both |all |each )?[pP](?P<s>['’]?s)? ?(?P<p>[=<>≤≥] ?{NUMBER}"
+    rf"(?:(?:,? and|,) (?:[pP] ?)?[=<>≤≥]? ?{NUMBER})*)(?P<of> (?:for|in) (?:both|all|each))?"
 )
 
 
@@ -146,7 +147,7 @@ def _each_with_its_p(found: re.Match[str]) -> str:
     """`t(28) = 2.20, p = .036 and t(28) = 3.00, p = .006` where both p stand at the end."""
     ends = [each.end() for each in re.finditer(_ONE, found[0])]
     ps = re.findall(rf"([=<>≤≥]?) ?({NUMBER})", found["p"])
-    if len(ps) == 1 and found["s"]:
+    if len(ps) == 1 and (found["s"] or found["all"] or found["of"]):
         ps *= len(ends)
     if len(ps) != len(ends):
         return found[0]
