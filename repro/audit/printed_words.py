@@ -127,7 +127,8 @@ ONE_SIDED = re.compile(
     r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test|\bis (?:greater|less) than 0\b"
 )
 CORRECTED = re.compile(
-    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p"
+    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p|scheff[eé]"
+    r"|games[- ]howell|hochberg|\bmultiplicity"
     r"|\bp[-._ {]{0,2}(?:\\[a-z]+\{)?(?:adj|bonf|holm|fdr|fwe|corr)"
     r"|multiple[- ](?:comparisons?|tests?|testing) correction|corrections? for multiple"
     r"|(?<!un)(?<!not )(?<!bias[ -])(?<!geisser[ -])(?<!feldt[ -])(?<!welch[ -])(?<!white[ -])"

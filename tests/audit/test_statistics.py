@@ -204,6 +204,8 @@ def test_a_correction_makes_no_p_smaller(tmp_path):
         ("Standard errors are White-corrected.", "does not"),
         ("Post hoc tests were corrected.", "cannot say"),
         ("After correction for multiple comparisons:", "cannot say"),
+        ("Post hoc tests are those of Scheffé.", "cannot say"),
+        ("Groups are compared by Games-Howell.", "cannot say"),
         ("Sphericity was corrected for by Greenhouse-Geisser, tests by Bonferroni.", "cannot say"),
     ],
 )
