@@ -188,7 +188,8 @@ def _compute(
     """What each pair that has all its numbers says by one reading, corrected over all of them."""
     comparisons = [pair.comparison(*scenario, rounding) for pair in pairs]
     for at, (pair, each) in enumerate(zip(pairs, comparisons, strict=True)):
-        if pair.p is None and pair.tests.test == "paired" and each.a.n == each.b.n:
+        paired = pair.tests.test == "paired" or pair.before_and_after
+        if pair.p is None and paired and each.a.n == each.b.n:
             comparisons[at] = replace(each, test="paired")
     rows = rows_of(comparisons, ())
     kept = {
@@ -254,7 +255,8 @@ def _if_paired(
     pair: ComparedPair, found: Mapping[Scenario, _Found], answer: Answer, reason: str
 ) -> tuple[Answer, str]:
     """The answer without a p, where the table names a paired test, whose p takes a correlation."""
-    if answer == "cannot say" or pair.tests.test not in ("paired", "wilcoxon"):
+    named = pair.tests.test in ("paired", "wilcoxon") or pair.before_and_after
+    if answer == "cannot say" or not named:
         return answer, reason
     reason += ", of unpaired runs"
     if answer == "does not" and any(each.paired <= ALPHA for each in found.values()):
@@ -283,7 +285,8 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
         return "cannot say", "one run in an arm says nothing of its scatter"
     if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
         told = f"by its words ± is {Meaning('other').name}"
-        return "cannot say", f"{told}, which no t-test takes. If it is not, say what: --plus-minus"
+        unless = "If it is not, change these words, or those of a caption by --plus-minus"
+        return "cannot say", f"{told}, which no t-test takes. {unless}"
     if uneven := [value.mean.text for value in (pair.a, pair.b) if value.uneven]:
         of = f"the interval of {uneven[0]} is asymmetric, as one of a bootstrap or of logits is"
         return "cannot say", f"{of}, so no standard error follows from its width"

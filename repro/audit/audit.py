@@ -243,6 +243,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
 def _without_prefix(text: str) -> str:
     """What R prints, without the `## ` or `#> ` that knitr puts before each of its lines."""
     text = re.sub(r"(?m)^[ \t]*#> ?", "", text)
+    text = re.sub(r"(?<=\|) *Pr\(>\\?\|[tz]\\?\|\)", " p ", text)  # no ends of a cell
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     marked = sum(line.startswith("##") for line in lines)
     of_r = re.search(r"(?m)^[ \t]*## .*\bPr\(>", text)

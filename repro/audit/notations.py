@@ -31,8 +31,9 @@ OPENED = re.compile(rf"(?<![\w/.-]){NAMES} ?\([^()\n]{{1,40}}\) ?[=<>]")
 P = re.compile(
     r"(?:^|[\s,;:(\[])(?:(?:two|one|2|1)[- ](?:tailed|sided) |\w*[- ]?(?:adjusted|corrected) )?"
     r"(?:(?P<above>0?\.[0-9]+) ?[<≤] ?)?"
-    rf"[pP](?:s|[-_ ]?(?:val(?:ues?|\b\.?)|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe|tukey))?"
-    r"(?: ?\((?:\w+[- ])?\w+\))?(?: of| is| was)? ?"
+    r"(?:[pP](?:['’]?s|[-_. ]?(?i:val(?:ues?|\b\.?)|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe"
+    r"|tukey|(?:one|two|[12])[- ]tailed))?|Sig\.)"
+    r"(?: ?\((?:\w+[- ])?\w+\))?(?: of| approx\.?|(?: is| was)?(?: equal to)?) ?"
     rf"(?:(?P<p>[=<>≤≥≈:] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
     r"|[,;(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)"
     r"|(?:[,;(] ?|is |was )(?P<words>(?:not |non-?|in)significant)"
@@ -130,7 +131,31 @@ def plain(text: str) -> str:
     text = _R_WITH_N.sub(_with_pairs, _OF_R.sub(_of_r, text))
     for behind in _DF_BEHIND:
         text = behind.sub(_with_df, text)
-    return text
+    return _IN_TURN.sub(_each_with_its_p, text)
+
+
+_ONE = rf"(?<![\w/.-])(?:{NAMES}) ?\([^()\n]{{1,40}}\) ?[=<>] ?{NUMBER}"
+_SIZE = rf"(?:, ?(?:[dgf]|[ηω]p?²?|MSE) ?= ?{NUMBER})?"
+_IN_TURN = re.compile(
+    rf"{_ONE}{_SIZE}(?:(?:,? and|,) [^.;=<>\n]{{0,30}}?{_ONE}{_SIZE})+[^.;=<>\n]{{0,40}}?"
+    rf"(?<!\w)(?P<all>both |all |each )?[pP](?P<s>['’]?s)? ?(?P<p>[=<>≤≥] ?{NUMBER}"
+    rf"(?:(?:,? and|,) (?:[pP] ?)?[=<>≤≥]? ?{NUMBER})*)(?P<of> (?:for|in) (?:both|all|each))?"
+)
+
+
+def _each_with_its_p(found: re.Match[str]) -> str:
+    """`t(28) = 2.20, p = .036 and t(28) = 3.00, p = .006` where both p stand at the end."""
+    ends = [each.end() for each in re.finditer(_ONE, found[0])]
+    ps = re.findall(rf"([=<>≤≥]?) ?({NUMBER})", found["p"])
+    if len(ps) == 1 and (found["s"] or found["all"] or found["of"]):
+        ps *= len(ends)
+    if len(ps) != len(ends):
+        return found[0]
+    said, at = "", 0
+    for end, (sign, p) in zip(ends, ps, strict=True):
+        said += f"{found[0][at:end]}, p {sign or ps[0][0]} {p}"
+        at = end
+    return said
 
 
 _OF_TREND = re.compile(
@@ -171,7 +196,16 @@ def _of_scipy(found: re.Match[str]) -> str:
     return f"{'t' if found[3] == 'df' else 'χ²'}({df}) = {found[1]}, p = {found[2]} ("
 
 
+_RELATIONS = (("lt", "<"), ("gt", ">"), ("l", "≤"), ("g", "≥"), ("", "≈"))
+
+
+def _relation(found: re.Match[str]) -> str:
+    """The sign of LaTeX's command."""
+    return next(sign for name, sign in _RELATIONS if found[1].startswith(name))
+
+
 def _without_marks(text: str) -> str:
+    text = re.sub(r"\\([lg]t|[lg]eq?(?:slant)?|approx|sim(?:eq)?)(?![A-Za-z])", _relation, text)
     text = re.sub(r"(?<!\w)([*_]{1,2})([tFrzZHQχpPρ]s?)\1(?![A-Za-z])", r"\2", text)
     text = re.sub(r"(?<=[^\W\d_])~([0-9][0-9., ]*)~", r"_{\1}", text).replace("χ^2^", "χ²")
     text = re.sub(r"~|\\[,;:! ]", " ", text)

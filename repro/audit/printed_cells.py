@@ -171,7 +171,8 @@ def spread_of(found: re.Match[str]) -> tuple[PrintedNumber | None, Meaning | Non
     spread = number_of(text)
     if spread.value < 0:
         raise ClaimError(f"a deviation is not negative, and {text} is")
-    return spread, None
+    of_count = re.fullmatch(r"[0-9,]+ ?\([^(%]*%\)", found[0])  # 40 (50 %)
+    return spread, Meaning("other") if of_count else None
 
 
 def better_by_bold(values: Sequence[PrintedValue]) -> Better | None:

@@ -59,6 +59,10 @@ class Decided:
     methods: Side | None = None
 
 
+_BEFORE = re.compile(r"\b(?:pre|before|baseline|pre-?test)\b")
+_AFTER = re.compile(r"\b(?:post|after|follow-?up|post-?test)\b")
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
     """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
@@ -83,6 +87,14 @@ class ComparedPair:
         """The test that the rows of both name, else that of the notes."""
         said = " ".join(dict.fromkeys(filter(None, (self.a.test, self.b.test))))
         return test_told(said) if said else self.named
+
+    @property
+    def before_and_after(self) -> bool:
+        """Whether the names are those of the same subjects before and after something."""
+        return any(
+            _BEFORE.search(first.lower()) and _AFTER.search(last.lower())
+            for first, last in (self.names, self.names[::-1])
+        )
 
     @property
     def senses(self) -> set[Meaning]:

@@ -281,6 +281,18 @@ def _df_of_pairs(n: str) -> str:
 _BY_RANKS = re.compile(r"[wuvτρ]|tau|rho|(?:spearman|kendall|wilcoxon|mann-whitney)\b.*")
 
 
+_NO_RATIO = ("β", "b", "beta", "std. β")
+_RATIO = re.compile(
+    rf"(?:a|c|(?:un)?adjusted |crude )?(?:[ohri]r|irr|{'|'.join(_NO_RATIO)}"
+    r"|(?:odds|hazard|risk|rate) ratios?)(?:,? ?\(?(?:95 ?% ?)?ci\)?)?"
+)
+_OF_COEFFICIENTS = re.compile(
+    rf"{_RATIO.pattern}|(?:95 ?% ?)?ci|s\.?e\.?|n|p(?:[- ]?values?)?|(?:95 ?% ?)?(?:ci )?"
+    r"(?:low(?:er)?|upp(?:er)?|high)"
+)
+"""Columns of a coefficient or a ratio, and nothing of two methods."""
+
+
 def refuse_coefficients(table: Pasted) -> None:
     """SpecError for a table of coefficients, each of which is tested against zero, without t.
 
@@ -292,7 +304,7 @@ def refuse_coefficients(table: Pasted) -> None:
     said = " ".join(plain(cell.text).lower() for cell in head)
     ps = [at for at, cell in enumerate(head) if _HEADS["p"].fullmatch(plain(cell.text).lower())]
     with_spread = any("±" in c.text for row in body for c in row)
-    by_ranks = [cell for cell in head if _BY_RANKS.fullmatch(plain(cell.text).strip().lower())]
+    by_ranks = [cell for cell in head[1:] if _BY_RANKS.fullmatch(plain(cell.text).strip().lower())]
     if ps and len(by_ranks) == 1 and not with_spread:
         mistake = f"the p of {by_ranks[0].text} takes the values of every run"
         advice = "write the z of the test, if it is printed, in a column z"
@@ -306,9 +318,14 @@ def refuse_coefficients(table: Pasted) -> None:
         and heads & {"β", "b", "beta", "coef", "coefficient", "estimate"}
     )
     row = next((row for row in body if intercept.fullmatch(plain(row[0].text).strip())), None)
-    row = head if by_head or (with_se and of_all) else row
+    named = [cell.text.strip("*_ ").lower() for cell in head[1:]]
+    of_ratios = [each for each in named if _RATIO.fullmatch(each)]
+    only_these = bool(of_ratios) and all(map(_OF_COEFFICIENTS.fullmatch, named))
+    row = head if by_head or ((with_se or only_these) and of_all) else row
     if row is not None:
         mistake = "a table of coefficients, which are not compared with each other"
         expected = "for each its statistic: a column t or z, df for t, and p"
         advice = "add these columns: t is the coefficient divided by its standard error"
+        if of_ratios and of_ratios[0] not in _NO_RATIO:
+            advice = "add a column z: 3.92 ln(ratio) / ln(high / low) of its 95 % interval"
         raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)

@@ -30,7 +30,7 @@ class Meaning:
     def name(self) -> str:
         """`half of a 95 % interval`."""
         if self.reading == "other":
-            return "a range, a variance or the like"
+            return "a range, a variance, a share or the like"
         if self.reading in ("sd", "se"):
             what = "standard deviation" if self.reading == "sd" else "standard error"
             return what if self.times == 1 else f"{self.times:g} {what}s"
@@ -127,9 +127,14 @@ ONE_SIDED = re.compile(
     r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test|\bis (?:greater|less) than 0\b"
 )
 CORRECTED = re.compile(
-    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p"
-    r"|\bp[-._ {]{0,2}(?:adj|bonf|holm|fdr|fwe|corr)"
-    r"|(?<!bias-)(?<!bias )corrected(?! (?:model|total))|permutation (?:tests?|p\b)"
+    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p|scheff[eé]"
+    r"|games[- ]howell|hochberg|\bmultiplicity"
+    r"|\bp[-._ {]{0,2}(?:\\[a-z]+\{)?(?:adj|bonf|holm|fdr|fwe|corr)"
+    r"|multiple[- ](?:comparisons?|tests?|testing) correction|corrections? for multiple"
+    r"|(?<!un)(?<!not )(?<!bias[ -])(?<!geisser[ -])(?<!feldt[ -])(?<!welch[ -])(?<!white[ -])"
+    r"(?<!yates[ -])(?<!continuity[ -])corrected(?![ -](?:model|total|to[ -]normal|vision|visual"
+    r"|item|degrees of|df|d\.f\.|(?:for|using|with|by)(?: the)? (?:(?:non-?)?spheric|greenhouse"
+    r"|huynh|unequal|heterosced|continuity)))|permutation (?:tests?|p\b)"
 )
 TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
 _OTHER_TESTS = re.compile(r"chi[- ]?squared?\b|χ|fisher|\banova\b|kruskal|log-?rank|mcnemar")

@@ -113,7 +113,9 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
         for at in starts:
             try:
                 end = next((each for each in opened if each > at), len(words))
+                in_brackets = re.search(r"[(\[](?= ?[pP] ?[=<>≤≥][^()\[\]]*$)", words[:at])
                 since = max(map(words[:at].rfind, (";", ". ")))
+                since = in_brackets.start() if in_brackets else since
                 until = (0 if at == starts[0] else since + 1 or at, end)
                 found += statement_at(words, at, read.get(at), line, before + len(found), until)
             except ClaimError as error:
@@ -280,6 +282,8 @@ class _Said:
             yield "p of Spearman's correlation is that of t, which is rough for few values."
         if self.in_text:
             yield "Nothing else of the text is read: put a table of means into another file."
+        else:
+            yield "Nothing else of the table is read: no means are checked against its statistics."
         if self.one_sided:
             yield "The text tells of one-sided tests, so a p that fits one-sided only is accepted."
         if self.corrected:

@@ -299,3 +299,14 @@ def test_advice_on_a_comma_leads_on(tmp_path):
     assert "leave the comma out of a thousand" in caught.value.problems[0].advice
     for written in (text.replace(",", ""), text.replace(",", ".")):
         assert audited(tmp_path, written)[0]
+
+
+def test_a_count_with_its_share_is_no_mean_with_a_deviation(tmp_path):
+    """.60 is the p of Welch's test of 40 ± 50 and 36 ± 46.2, which nobody computed."""
+    assert welch((40, 50.0, 80), (36, 46.2, 78)) == pytest.approx(0.60, abs=0.01)
+    text = "| V | Drug (n = 80) | Placebo (n = 78) | p |\n|---|---|---|---|\n"
+    text += "| Female | 40 (50.0%) | 36 (46.2%) | .60 |\n| Age | 44.1 (10.2) | 45.0 (9.8) | .57 |\n"
+    rows, _ = audited(
+        tmp_path, text + "\nMean (SD) or number (%).\n", methods="columns", plus_minus="sd"
+    )
+    assert [row.answer for row in rows.values()] == ["cannot say", "holds"]

@@ -15,6 +15,7 @@ from repro.audit.audit_file import TestName
 from repro.audit.comparison import Audited, Grade, PrintedArm, PrintedComparison
 from repro.errors import ClaimError, SpecError
 from repro.evidence.published import PrintedNumber
+from tests.audit.printed import audited, welch
 
 Arrays = tuple[np.ndarray, np.ndarray]
 
@@ -259,3 +260,22 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
         audit_paths([folder / "a.yaml"])
     assert "'t.csv' is a link that leads elsewhere" in str(caught.value)
     assert "hash" not in str(caught.value)
+
+
+def test_before_and_after_may_be_of_the_same_subjects(tmp_path):
+    """Unpaired, 50 ± 8 and 47 ± 8 of 13 each differ by chance; paired with r = .9 they do not."""
+    assert welch((50, 8, 13), (47, 8, 13)) > 0.3
+    t = 3 / (8 * (2 * (1 - 0.9) / 13) ** 0.5)
+    assert 2 * stats.t.sf(t, 12) < 0.05
+    text = (
+        "| Outcome | {} | {} |\n|---|---|---|\n| Pain | 50.0 ± 8.0 | 47.0 ± 8.0 |\n\nSD, n = 13\n"
+    )
+    for names, answer in (
+        (("Before", "After"), "cannot say"),
+        (("Follow-up", "Baseline"), "cannot say"),
+        (("Drug", "Baseline"), "does not"),
+    ):
+        rows, _ = audited(tmp_path, text.format(*names), methods="columns")
+        (row,) = rows.values()
+        assert row.answer == answer
+        assert ("correlated suitably" in row.reason) == (answer == "cannot say")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -165,3 +166,41 @@ def test_a_table_of_several_tests_is_refused(tmp_path):
     """Without a word on Levene nothing says the first df of F."""
     with pytest.raises(SpecError, match="several tests: t, F"):
         rows_of(tmp_path, "Contrast\tF\tp\tt\tdf\tp\nA\t4.1\t.022\t2.2\t28\t.036\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "advice"),
+    [
+        ("OR | 95% CI", "2.31 | 1.10–4.85", "3.92 ln"),
+        ("HR (95% CI)", "2.31 (1.10–4.85)", "3.92 ln"),
+        ("β | SE | 95% CI", "0.12 | 0.05 | [0.02, 0.22]", "divided by its standard error"),
+    ],
+)
+def test_ratios_with_a_p_each_are_no_methods(tmp_path, head, row, advice):
+    """z of the first is 2.21, by the advice, and its p .027."""
+    z = 3.92 * np.log(2.31) / np.log(4.85 / 1.10)
+    assert 2 * stats.norm.sf(z) == pytest.approx(0.027, abs=1e-3)
+    rule = "|---" * (head.count("|") + 3) + "|"
+    body = f"| Age | {row} | .27 |\n| Sex | {row} | .03 |\n"
+    with pytest.raises(SpecError, match="table of coefficients") as refused:
+        rows_of(tmp_path, f"| Predictor | {head} | p |\n{rule}\n{body}")
+    assert advice in str(refused.value)
+
+
+def test_a_p_of_r_in_markdown_is_one_column(tmp_path):
+    head = "| | Estimate | Std. Error | t value | Pr(>|t|) |\n|---|---|---|---|---|\n"
+    text = head + "| age | 0.031 | 0.014 | 2.21 | {} |\n\ndf = 116\n"
+    assert 2 * stats.t.sf(2.21, 116) == pytest.approx(0.029, abs=1e-3)
+    assert [rows_of(tmp_path, text.format(p))[0].answer for p in (0.029, 0.29)] == [
+        "holds",
+        "does not",
+    ]
+
+
+def test_heads_of_several_words_without_one_over_the_names(tmp_path):
+    text = "              t   df   Sig. (2-tailed)   Mean Difference\n"
+    text += "Score      2.20   28        .036              3.10\n"
+    text += "Memory     1.10   28        .028              1.20\n"
+    assert 2 * stats.t.sf([2.2, 1.1], 28) == pytest.approx([0.0362, 0.2807], abs=1e-4)
+    rows = rows_of(tmp_path, f"Independent Samples Test\n{text}")
+    assert [row.answer for row in rows] == ["holds", "does not"]

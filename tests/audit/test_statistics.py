@@ -195,6 +195,28 @@ def test_a_correction_makes_no_p_smaller(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("All had normal or corrected-to-normal vision.", "does not"),
+        ("All p-values are uncorrected.", "does not"),
+        ("Degrees of freedom are Greenhouse-Geisser corrected.", "does not"),
+        ("Degrees of freedom were corrected using Huynh-Feldt estimates.", "does not"),
+        ("Standard errors are White-corrected.", "does not"),
+        ("Post hoc tests were corrected.", "cannot say"),
+        ("After correction for multiple comparisons:", "cannot say"),
+        ("Post hoc tests are those of Scheffé.", "cannot say"),
+        ("Groups are compared by Games-Howell.", "cannot say"),
+        ("Sphericity was corrected for by Greenhouse-Geisser, tests by Bonferroni.", "cannot say"),
+    ],
+)
+def test_what_else_is_corrected_makes_no_p_larger(tmp_path, words, answer):
+    """p is .036: another printed one may be a corrected p only where p-values are corrected."""
+    assert 2 * stats.t.sf(2.2, 28) == pytest.approx(0.0362, abs=1e-4)
+    (row,) = rows_of(tmp_path, f"{words} They differed, t(28) = 2.20, p = .20.")
+    assert row.answer == answer
+
+
+@pytest.mark.parametrize(
     ("text", "read"),
     [
         ("t(28) = 2.20, 95% CI [0.1, 2.3], p = .36", ("t(28) = 2.20", ".36")),
