@@ -20,6 +20,7 @@ from repro.cli.options import (
     problems,
     say,
     say_json,
+    say_read,
     say_stopped,
     with_options,
 )
@@ -300,8 +301,7 @@ def compare(
 
 def _say(compared: ComparedResults, reports: Path, *, err: bool) -> int:
     """What was guessed, the verdicts, and that they are exploratory; the exit code."""
-    for line in compared.said:
-        say(f"read: {line}", err=err)
+    say_read(compared.said, err=err)
     verified = compared.verified
     for stopped in verified.stopped:
         say_stopped(stopped)
@@ -356,8 +356,7 @@ def noise(
 
         hints, step = fields.hints(), fields.step
         found = found_in(NoiseOptions(baseline, hints, find, log, better, alpha or 0.05, step))
-        for line in found.read:
-            say(f"read: {line}", err=json)
+        say_read(found.read, err=json)
         for line in told(found):
             say(line, err=json)
         if json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from repro.cli.compare import Baseline, ClaimFolder, Fields, Smallest
-from repro.cli.options import Json, described, problems, say, say_json, with_options
+from repro.cli.options import Json, described, problems, say, say_json, say_read, with_options
 
 if TYPE_CHECKING:
     from repro.drafting.new import Written
@@ -101,8 +101,7 @@ def new(
 
 def _say(written: Written, results: Path | None, *, json: bool) -> None:
     """What was guessed and written, and what is left to do."""
-    for line in written.said:
-        say(f"read: {line}", err=json)
+    say_read(written.said, err=json)
     for file in written.files:
         say(f"wrote {file}", err=json)
     for problem in written.open:

@@ -6,7 +6,7 @@ import inspect
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -321,6 +321,26 @@ def described(problem: Problem) -> dict[str, Any]:
 def say(text: str, *, err: bool = False) -> None:
     """Print text that may quote a claim, a table or a file name, so that it forges no line."""
     typer.echo(printable_lines(text), err=err)
+
+
+WIDTH = 100
+"""Columns of a line that holds several statements."""
+
+
+def say_read(statements: Iterable[str], *, err: bool = False) -> None:
+    """Print what was read of results: short statements in one line, those with a label apart."""
+    line, label = "", ""
+    for statement in statements:
+        named = statement.partition(": ")[0] if ": " in statement else ""
+        joined = f"{line}; {statement.removeprefix(f'{named}: ')}"
+        if line and named == label and len(joined) <= WIDTH:
+            line = joined
+            continue
+        if line:
+            say(line, err=err)
+        line, label = f"read: {statement}", named
+    if line:
+        say(line, err=err)
 
 
 def annotate(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from repro.cli.options import say_read
 from repro.cli.verify import tell, tell_status
 from repro.judging.document import Document
 from tests.judging.made import judged, made
@@ -111,3 +112,19 @@ def test_what_decides_nothing_is_not_called_fragile(capsys: pytest.CaptureFixtur
     (flag,) = (one for one in document.verdict.flags if one.kind == "one seed left out")
     assert "none may be dropped" in flag.text
     assert not any(f"seed {number}" in flag.text for number in range(5))
+
+
+def test_short_statements_share_a_line_and_a_label(capsys: pytest.CaptureFixture[str]) -> None:
+    """What was read is told in few lines: a label starts a line, and stands there once."""
+    short = ["a table", "arms by the field 'method'", "left unread: lr", "5 runs per arm"]
+    of_two = ["new: a table", "new: one arm", "rel: a table"]
+    say_read([*short, *of_two, "x" * 96, "y"])
+    assert capsys.readouterr().out.splitlines() == [
+        "read: a table; arms by the field 'method'",
+        "read: left unread: lr",
+        "read: 5 runs per arm",
+        "read: new: a table; one arm",
+        "read: rel: a table",
+        f"read: {'x' * 96}",
+        "read: y",
+    ]

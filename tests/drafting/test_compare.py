@@ -121,10 +121,10 @@ def test_every_form_gives_the_same_verdict(form: object) -> None:
 def test_what_was_guessed_is_said_and_can_be_said_instead() -> None:
     done = repro("compare", wide(), "--better", "lower")
     for line in (
-        "read: arms by the field 'method'",
-        "read: the number 'error'",
-        "read: seeds by the field 'seed'",
-        "read: compared with 'plain', by its name (else: --baseline)",
+        "arms by the field 'method'",
+        "the number 'error'",
+        "seeds by the field 'seed'",
+        "compared with 'plain', by its name (else: --baseline)",
     ):
         assert line in done.stdout
     done = repro("compare", "results.tsv", "--better", "lower", "--baseline", "mixup")
@@ -186,7 +186,7 @@ def test_a_claim_that_was_edited_is_not_replaced() -> None:
     assert Path("elsewhere/mixup_vs_plain.claim.yaml").exists()
     assert Path("elsewhere/results_as_compared.csv").exists()
     copy = "elsewhere/results_as_compared.csv"
-    assert f"read: the values are copied to {copy}, which the claim reads" in done.stdout
+    assert f"the values are copied to {copy}, which the claim reads" in done.stdout
 
 
 def test_claims_in_several_folders_have_ids_of_their_own() -> None:

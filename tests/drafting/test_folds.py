@@ -82,7 +82,7 @@ def test_folds_are_compared_by_the_corrected_test(form: Callable[[], str]) -> No
     done = compared(form())
     assert done.returncode == 0, done.stderr
     assert judged().p == pytest.approx(corrected())
-    assert "read: 10 folds of one data set" in done.stdout
+    assert "10 folds of one data set" in done.stdout
     assert "read: assumed: 10-fold cross-validation" in done.stdout
     assert "n, the folds per arm: base 10, ours 10" in done.stdout
     claim = Path("ours_vs_base.claim.yaml").read_text(encoding="utf-8")
@@ -121,7 +121,7 @@ def test_the_last_epoch_of_each_fold_counts() -> None:
     rows += [f"{line.rsplit(',', 1)[0]},0.1,1" for line in lines[1:]]
     Path("cv.csv").write_text("\n".join((f"{lines[0]},epoch", *rows)))
     done = compared("cv.csv")
-    assert "read: the last value of each run, by 'epoch'" in done.stdout, done.stderr
+    assert "the last value of each run, by 'epoch'" in done.stdout, done.stderr
     assert judged().p == pytest.approx(corrected())
 
 
@@ -195,7 +195,7 @@ def test_seeds_of_folds_do_not_make_them_runs(
 ) -> None:
     done = compared(with_seeds(seeds, lambda _: 0.0), *options)
     assert done.returncode == 0, done.stderr
-    assert "read: 'seed' does not count runs: each fold has one row" in done.stdout
+    assert "'seed' does not count runs: each fold has one row" in done.stdout
     assert judged().p == pytest.approx(corrected())
 
 
@@ -203,7 +203,7 @@ def test_seeds_of_one_fold_are_averaged() -> None:
     """Their test set is one: ten folds are ten pairs, however many seeds each has."""
     done = compared(with_seeds(lambda _: (0, 1, 2), lambda place: 0.01 * (place - 1)))
     assert done.returncode == 0, done.stderr
-    assert "read: the rows of each fold are averaged over 'seed'" in done.stdout
+    assert "the rows of each fold are averaged over 'seed'" in done.stdout
     assert "n, the folds per arm: base 10, ours 10" in done.stdout
     assert judged().p == pytest.approx(corrected())
     assert "seeds per arm: base 3" in compared("cv.csv", "--unit", "seed").stdout
@@ -240,7 +240,7 @@ def test_a_fold_is_not_called_a_seed() -> None:
     """Neither where they are counted and drawn, nor where each is left out in turn."""
     done = repro("compare", long(), "--better", "higher", "--baseline", "base")
     assert "one seed" not in done.stdout
-    assert "read: folds by the field 'fold'" in done.stdout
+    assert "folds by the field 'fold'" in done.stdout
     assert "One seed left out" not in "".join(
         page_text(page) for page in Path("reports").glob("*/declared/report.html")
     )

@@ -88,7 +88,7 @@ def test_settings_beside_the_results_tell_the_arms_apart(template: str, settings
         with_settings(folder, settings, arm, seed)
     done = repro("compare", "results", "--better", "higher", "--arm", "optim.lr")
     assert f"settings from the file {settings} beside each" in done.stdout
-    assert "read: seeds by the field 'seed'" in done.stdout
+    assert "seeds by the field 'seed'" in done.stdout
     assert "0.001 5, 0.0001 4 (and 1 missing)" in done.stdout
     assert "INCOMPLETE" in done.stdout
     claim = yaml.safe_load(next(Path().glob("*.claim.yaml")).read_text())
@@ -149,7 +149,7 @@ def test_a_table_of_progress_is_read_beside_the_settings_of_the_run(form: str) -
     seeds = (0, 10, 20, 30) if results == "data" else range(4)
     options = ("--better", "higher", "--measure", "AverageEpRet", "--json")
     done = repro("compare", results, *options)
-    assert "read: the last value of each run" in done.stderr, done.stderr
+    assert "the last value of each run" in done.stderr, done.stderr
     (arms,) = (json.loads(done.stdout)["arms"],)
     found = {arm["id"][:3]: sorted(each["values"]["averageepret"] for each in arm["replicates"])
              for arm in arms}  # fmt: skip

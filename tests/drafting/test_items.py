@@ -74,7 +74,7 @@ def test_the_number_of_a_sample_is_the_metric_that_its_line_names() -> None:
         ]
         file.write_text("\n".join(map(json.dumps, more)))
     done = repro("compare", "out", "--items", "doc_id", "--better", "higher")
-    assert "read: the number 'acc'" in done.stdout, done.stderr
+    assert "the number 'acc'" in done.stdout, done.stderr
 
 
 def effect() -> float:
@@ -93,10 +93,10 @@ def test_the_other_metric_of_a_sample_is_named_with_what_takes_it() -> None:
         file.write_text("\n".join(map(json.dumps, more)))
     args = ("compare", "out", "--items", "doc_id", "--better", "higher", "--baseline", "small")
     told = repro(*args).stdout
-    assert "read: the number 'acc' (not acc_norm; else: --measure acc_norm)\n" in told
+    assert "the number 'acc' (not acc_norm; else: --measure acc_norm)" in told
     assert effect() > 0
     other = repro(*args, *re.findall("else: (--measure acc_norm)", told)[0].split()).stdout
-    assert "read: the number 'acc_norm'\n" in other
+    assert "the number 'acc_norm'" in other
     assert effect() < 0
 
 

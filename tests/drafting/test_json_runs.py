@@ -126,7 +126,7 @@ def test_one_list_of_values_with_its_seeds_is_runs() -> None:
     Path("runs.json").write_text(json.dumps({**document, "model": "m"}))
     done = repro("compare", "runs.json", "--at-least", "0.5")
     assert "read: a JSON file: a list of values with the list 'seeds'" in done.stdout, done.stderr
-    assert "read: the number 'pass_rates'" in done.stdout
+    assert "the number 'pass_rates'" in done.stdout
     assert "n, the seeds per arm: runs 4" in done.stdout
     for arm in ("ours", "base"):
         Path("out").mkdir(exist_ok=True)

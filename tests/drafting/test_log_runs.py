@@ -84,7 +84,7 @@ def test_every_form_of_log_gives_the_same_verdict(form: object, path: str, words
     form()
     done = repro("compare", path, "--better", "lower", "--by", "0.3")
     assert done.returncode == 0, done.stderr
-    assert f"read: {words}\n" in done.stdout
+    assert words in done.stdout
     assert "read: n, the seeds per arm: mixup 5, plain 5" in done.stdout
     judged = read_document(Path("reports/mixup_vs_plain/declared/report.json"))
     assert judged.results[0].effect == pytest.approx(EFFECT, abs=1e-9)
@@ -108,9 +108,9 @@ def test_what_stands_before_a_number_is_not_forgotten() -> None:
         told = f"Test | loss={value}\nTrain | loss=0.{seed}\n"
         written(f"logs/{arm}-{seed}.log", told)
     done = repro("compare", "logs", "--better", "lower")
-    assert (
-        "read: the number 'Test loss' (not Train loss; else: --measure 'Train loss')" in done.stdout
-    ), done.stderr
+    assert "the number 'Test loss' (not Train loss; else: --measure 'Train loss')" in done.stdout, (
+        done.stderr
+    )
     judged = read_document(Path("reports/mixup_vs_plain/declared/report.json"))
     assert judged.results[0].effect == pytest.approx(EFFECT, abs=1e-9)
 
@@ -129,7 +129,7 @@ def test_series_of_other_lengths_are_told() -> None:
     by_path()
     written("logs/mixup/seed_4/out.log", epochs(4.24).splitlines()[0])
     done = repro("compare", "logs", "--better", "lower")
-    assert "read: the last value of each run (of 1 to 3 values)" in done.stdout
+    assert "the last value of each run (of 1 to 3 values)" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ def test_a_numeric_setting_is_no_arm_of_its_own() -> None:
 @pytest.mark.parametrize("options", [("--measure", "accuracy"), ("--arm", "batch_size")])
 def test_one_hint_is_enough(options: tuple[str, str]) -> None:
     done = compared(table("batch_size,accuracy", *BATCHES), *options)
-    assert "read: arms by the field 'batch_size'" in done.stdout, done.stderr
-    assert "read: the number 'accuracy'" in done.stdout
+    assert "arms by the field 'batch_size'" in done.stdout, done.stderr
+    assert "the number 'accuracy'" in done.stdout
 
 
 def test_a_measure_that_no_arm_has_is_refused() -> None:
@@ -166,10 +166,10 @@ def test_the_state_of_a_run_is_read(state: str, word: str) -> None:
             (each.split(",") for each in rows_of())]  # fmt: skip
     rows += [f"mixup-5,{state},2026,60,mixup,5,4.2", "plain-5,finished,2026,60,plain,5,4.9"]
     done = compared(table(head, *rows))
-    assert "read: a table of runs that W&B exported\n" in done.stdout, done.stderr
+    assert "a table of runs that W&B exported" in done.stdout, done.stderr
     assert judged().verdict.validity == word
     if state != "finished":
-        assert "read: by the field 'State'" in done.stdout
+        assert "by the field 'State'" in done.stdout
 
 
 def test_a_state_that_is_unknown_is_refused() -> None:
@@ -278,9 +278,9 @@ def chart(*more: str) -> str:
 
 def test_a_chart_of_wandb_has_a_run_per_column() -> None:
     done = compared(chart())
-    assert "read: a chart that W&B exported, a run per column" in done.stdout, done.stderr
-    assert "read: the number 'error'" in done.stdout
-    assert "read: the last value of each run" in done.stdout
+    assert "a chart that W&B exported, a run per column" in done.stdout, done.stderr
+    assert "the number 'error'" in done.stdout
+    assert "the last value of each run" in done.stdout
     assert judged().results[0].effect == pytest.approx(-0.734, abs=1e-9)
     assert repro("verify", "mixup_vs_plain.claim.yaml").returncode == 0
     assert "label: error" in Path("mixup_vs_plain.claim.yaml").read_text(encoding="utf-8")
@@ -297,7 +297,7 @@ def test_logs_of_inspect_are_read() -> None:
     with tarfile.open(FIXTURES / "inspect-0.3.285.tar.gz") as archive:
         archive.extractall(filter="data")
     done = repro("compare", "inspect", "--better", "higher", "--baseline", "plain")
-    assert "read: logs of inspect" in done.stdout, done.stderr
+    assert "logs of inspect" in done.stdout, done.stderr
     assert "seeds per arm: mixup 3, plain 3 (and 1 diverged)" in done.stdout
     told = compared("inspect/plain_0.eval").stderr
     assert "one log of inspect is one run, task " in told
@@ -316,5 +316,5 @@ def test_results_of_lm_eval_are_read() -> None:
         document["results"].pop("sums")
         file.write_text(json.dumps(document))
     done = compared("lm_eval", "--measure", "acc,none")
-    assert "read: results of lm-eval" in done.stdout, done.stderr
+    assert "results of lm-eval" in done.stdout, done.stderr
     assert "seeds per arm: mixup 3, plain 3" in done.stdout

@@ -71,7 +71,7 @@ def test_the_verdict_on_a_record_is_that_of_its_rule() -> None:
     """p of Student's one-sided test, at the level that was asked for; the source has no value."""
     result = repro("compare", record(FA3), "--at-most", 3.28, "--alpha", 0.01)
     assert result.returncode == 0, said(result)
-    assert "read: 7 logs of fa3, the last 'val_loss' of each, at step 1670/1670" in said(result)
+    assert "7 logs of fa3, the last 'val_loss' of each, at step 1670/1670" in said(result)
     (test,) = document("fa3_at_most").results
     assert test.p == pytest.approx(ttest_1samp(FA3, 3.28, alternative="less").pvalue, rel=1e-9)
     assert (test.conclusion, test.alpha) == ("CONFIRMED", 0.01)
@@ -284,7 +284,7 @@ def test_of_folders_per_seed_the_log_with_the_most_values_is_read() -> None:
         Path(folder, "final.txt").write_text(f"step:1670/1670 val_loss:{value}\n")
         Path(folder, "metadata.txt").write_text("device=h100\n")
     result = repro("compare", "fa3", "--at-most", 3.28)
-    words = "read: stdout.txt in each of 7 folders; not used there: final.txt, metadata.txt"
+    words = "stdout.txt in each of 7 folders; not used there: final.txt, metadata.txt"
     assert words in said(result)
     replicates = document("fa3_at_most").arms[0].replicates
     values = [next(iter(each.values.values())) for each in replicates]
@@ -296,7 +296,7 @@ def test_old_logs_next_to_folders_per_seed_are_named_and_not_used() -> None:
         record((value,), f"fa3/seed_{seed}", "train")
     record((3.3, 3.31), "fa3/old_logs")
     result = repro("compare", "fa3", "--at-most", 3.28)
-    assert "read: a log in each of 7 folders" in said(result)
+    assert "a log in each of 7 folders" in said(result)
     assert "not used, logs in folders below: old_logs (2)" in said(result)
     assert "fa3 7\n" in said(result)
 
@@ -313,7 +313,7 @@ def test_folders_of_settings_are_not_the_runs_of_one_record(name: str) -> None:
 def test_folders_that_count_are_the_runs_of_one_record(name: str) -> None:
     for place, value in enumerate(FA3):
         record((value,), f"fa3/{name.format(place)}", "train")
-    assert "read: a log in each of 7 folders" in said(repro("compare", "fa3", "--at-most", 3.28))
+    assert "a log in each of 7 folders" in said(repro("compare", "fa3", "--at-most", 3.28))
 
 
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
@@ -497,7 +497,7 @@ def test_a_new_run_is_held_against_those_of_a_reference() -> None:
         args = ("--within", "release.csv", "--better", "lower", *by)
         result = repro("compare", f"{name}.csv", *args)
         assert document(f"{name}_vs_release").verdict.conclusion == word, said(result)
-    assert "read: release: 7 runs per arm, one per seed" in result.stdout
+    assert "7 runs per arm, one per seed" in result.stdout
     result = repro("compare", "release.csv", "--within", "near.csv")
     assert (result.returncode, "arm 'near' has 1 seed" in result.stderr) == (2, True)
 
@@ -717,9 +717,8 @@ def test_a_best_number_of_a_table_gives_way_to_the_last() -> None:
             for arm in "ab" for seed in range(4)]  # fmt: skip
     Path("t.csv").write_text("\n".join(("arm,seed,val_acc,best_val_acc", *rows)))
     result = repro("compare", "t.csv", "--better", "higher", "--baseline", "a")
-    assert (
-        "read: the number 'val_acc'; the best of several checkpoints, --measure best_val_acc"
-        in (said(result))
+    assert "the number 'val_acc'; the best of several checkpoints, --measure best_val_acc" in (
+        said(result)
     )
     result = repro("compare", "t.csv", "--better", "higher", "--measure", "best_val_acc")
     assert "by its name the number is the best of several checkpoints" in said(result)

@@ -187,8 +187,8 @@ def test_the_order_of_rows_and_columns_changes_no_verdict(form: Callable[[Record
 def test_a_trial_that_is_named_a_seed_is_one() -> None:
     results = long(records({"task_id": range(4), "trial": range(3)}))
     done = compared(results, "--seed", "trial")
-    assert "read: seeds by the field 'trial'\n" in done.stdout, done.stderr
-    assert "read: 3 runs per arm and task, one per 'trial'; 4 tasks, by 'task_id'" in done.stdout
+    assert "seeds by the field 'trial'" in done.stdout, done.stderr
+    assert "3 runs per arm and task, one per 'trial'; 4 tasks, by 'task_id'" in done.stdout
     assert judged().results[0].kind == "over_tasks"
 
 
@@ -197,7 +197,7 @@ def test_a_data_set_that_is_named_an_arm_is_one() -> None:
     results = long(rows)
     assert "--arm dataset" in refusal(compared(results))
     done = compared(results, "--arm", "dataset")
-    assert "read: arms by the field 'dataset'" in done.stdout, done.stderr
+    assert "arms by the field 'dataset'" in done.stdout, done.stderr
 
 
 def test_a_field_that_is_named_the_task_is_one() -> None:
@@ -210,7 +210,7 @@ def test_a_field_that_is_named_the_task_is_one() -> None:
     assert "tasks by the field 'kind'" in done.stdout, done.stderr
     assert judged().results[0].kind == "over_tasks"
     done = compared(results, "--task-field", "kind", "--task", "b")
-    assert "read: of the field 'kind' only 'b'" in done.stdout, done.stderr
+    assert "of the field 'kind' only 'b'" in done.stdout, done.stderr
     assert judged().results[0].kind == "difference"
     assert (compared(results, "--task-field", "none").returncode) == 2
 
@@ -222,7 +222,7 @@ def test_evaluations_of_one_unit_are_averaged(named: bool) -> None:
     if not named:
         rows = [{**row, "seed": f"{row['method']}-{'abcd'[row['seed']]}"} for row in rows]
     done = compared(long(rows), "--unit", "seed")
-    assert "read: 4 runs per arm, each the mean of the rows with one 'seed'" in done.stdout
+    assert "4 runs per arm, each the mean of the rows with one 'seed'" in done.stdout
     effect = sum(r["acc"] * (1 if r["method"] == "ours" else -1) for r in rows) / 12
     assert judged().results[0].effect == pytest.approx(effect, abs=1e-12)
 
@@ -259,7 +259,7 @@ def test_a_row_per_method_with_a_column_per_data_set_is_said() -> None:
 def test_cells_that_say_the_seed_are_seeds() -> None:
     rows = records({"which": [f"seed_{n}" for n in range(5)]})
     done = compared(wide(rows))
-    assert "read: seeds by the field 'which'" in done.stdout, done.stderr
+    assert "seeds by the field 'which'" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_the_seed_may_stand_in_the_name_of_the_run() -> None:
     rows = [{"Model": f"{arm} (Seed {n})", "Clean Acc": 0.59, "Gap": value}
             for arm, values in gap.items() for n, value in enumerate(values, 1)]  # fmt: skip
     done = compared(long(rows), "--measure", "Gap", better="lower")
-    assert "read: arms by the field 'Model'" in done.stdout, done.stderr
+    assert "arms by the field 'Model'" in done.stdout, done.stderr
     assert "read: n, the seeds per arm: Baseline 4, Defended 25% 4" in done.stdout
     assert judged("defended_25_vs_baseline").verdict.conclusion == "CONFIRMED"
 
@@ -317,7 +317,7 @@ def test_states_are_no_arms_and_unknown_words_are_asked_about() -> None:
     told = refusal(compared(long(rows), better="lower"))
     assert "'keep', 'discard' in 'status' is no state of a run" in told
     done = compared("results.csv", "--arm", "status", better="lower")
-    assert "read: arms by the field 'status'" in done.stdout, done.stderr
+    assert "arms by the field 'status'" in done.stdout, done.stderr
 
 
 def test_a_run_that_failed_after_its_end_has_a_way_out() -> None:
@@ -377,7 +377,7 @@ def test_a_path_that_differs_in_two_parts_is_asked_about() -> None:
     told = refusal(compared(results))
     assert "'path1' is base, ours; 'path2' is ant, pong, walk" in told
     done = compared(results, "--arm", "path1", "--task-field", "path2")
-    assert "read: arms by 'path1' in the paths" in done.stdout, done.stderr
+    assert "arms by 'path1' in the paths" in done.stdout, done.stderr
     assert judged().results[0].kind == "over_tasks"
     done = compared(results, "--arm", "path", "--baseline", "base/ant")
     assert done.stdout.count("_vs_base_ant: VALID") == 5, done.stderr
@@ -386,19 +386,19 @@ def test_a_path_that_differs_in_two_parts_is_asked_about() -> None:
 def test_parts_of_paths_have_names() -> None:
     results = tree("env={env}/algo={method}/seed={seed}/x.json", env=["a", "b", "c"], seed=range(4))
     done = compared(results)
-    assert "read: arms by 'algo' in the paths" in done.stdout, done.stderr
+    assert "arms by 'algo' in the paths" in done.stdout, done.stderr
     assert "tasks by the field 'env'" in done.stdout
 
 
 def test_a_part_that_says_the_same_again_is_no_part() -> None:
     done = compared(tree("{method}/{method}_env-v4_{seed}/x.json", seed=range(4)))
-    assert "read: an arm per path\n" in done.stdout, done.stderr
+    assert "an arm per path" in done.stdout, done.stderr
 
 
 def test_of_checkpoints_the_last_is_taken_by_its_number() -> None:
     results = tree("{method}/seed_{seed}/checkpoint-{at}/x.json", seed=range(4), at=[500, 1000])
     done = compared(results)
-    assert "read: the last value of each run, by 'checkpoint'" in done.stdout, done.stderr
+    assert "the last value of each run, by 'checkpoint'" in done.stdout, done.stderr
     last = [row for row in records({"seed": range(4), "at": [500, 1000]}, ("ours", "base"))
             if row["at"] == 1000]  # fmt: skip
     effect = sum(row["acc"] * (1 if row["method"] == "ours" else -1) for row in last) / 4
@@ -415,7 +415,7 @@ def test_rows_in_the_file_of_a_run_may_be_parts_of_it() -> None:
             lines.write(json.dumps({"doc_id": row["doc_id"], "acc": row["acc"]}) + "\n")
     assert "its rows are parts of one run by 'doc_id'" in refusal(compared("out"))
     done = compared("out", "--unit", "seed")
-    assert "read: 4 runs per arm, each the mean of the rows" in done.stdout, done.stderr
+    assert "4 runs per arm, each the mean of the rows" in done.stdout, done.stderr
     effect = sum(r["acc"] * (1 if r["method"] == "ours" else -1) for r in rows) / 12
     assert judged().results[0].effect == pytest.approx(effect, abs=1e-12)
 
@@ -424,7 +424,7 @@ def test_an_unknown_word_before_a_number_is_asked_about() -> None:
     results = tree("{method}/layer_{n}.json", n=range(4))
     assert "--seed layer if each is a run of its own" in refusal(compared(results))
     done = compared(results, "--seed", "layer")
-    assert "read: seeds by the field 'layer'" in done.stdout, done.stderr
+    assert "seeds by the field 'layer'" in done.stdout, done.stderr
 
 
 def test_training_and_test_are_not_averaged() -> None:
@@ -510,7 +510,7 @@ def test_one_task_of_several_in_paths_is_compared() -> None:
     said = refusal(compared("out", "--arm", "path1", "--task-field", "path2"))
     assert "as in --task ant --task-field path2" in said
     done = compared("out", "--arm", "path1", "--task-field", "path2", "--task", "ant")
-    assert "read: of 'path2' in the paths only 'ant'" in done.stdout, done.stderr
+    assert "of 'path2' in the paths only 'ant'" in done.stdout, done.stderr
     assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout
     assert judged("sac_vs_ppo").results[0].effect == pytest.approx(1)
     said = compared("out", "--arm", "path1", "--task-field", "path2", "--task", "an").stderr

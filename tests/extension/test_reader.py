@@ -142,7 +142,7 @@ def test_compare_asks_a_reader_that_is_named(claim: Path, monkeypatch: pytest.Mo
     assert f"--reader: {USE} is code from outside repro" in refused.stderr
     done = run("compare", results, *options, "--allow-code")
     assert done.exit_code == 0, done.output
-    assert "read: an INI file, a section per run" in done.output
+    assert "an INI file, a section per run" in done.output
     written = load_claim(claim.with_name("mixup_vs_plain.claim.yaml"), allow_code=True)
     assert written.arms["mixup"].identity()["import"]["from_"] == USE
     document = read_document(claim.parent / "reports/mixup_vs_plain/declared/report.json")
@@ -157,7 +157,7 @@ def test_compare_asks_what_is_installed(claim: Path, monkeypatch: pytest.MonkeyP
     installed(monkeypatch)
     done = run("compare", claim.with_name("runs.ini"), "--better", "lower")
     assert done.exit_code == 0, done.output
-    assert "read: an INI file, a section per run" in done.output
+    assert "an INI file, a section per run" in done.output
 
 
 @pytest.mark.parametrize(
