@@ -204,3 +204,14 @@ def test_an_arm_may_be_called_by_a_word_of_yaml(names: tuple[str, str]) -> None:
     done = repro("compare", "results.csv", "--better", "lower", "--baseline", second)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"Error: {first} is 1.00 lower than {second}. Better, as claimed." in done.stdout
+
+
+def test_blanks_behind_a_name_make_no_second_arm() -> None:
+    """As blanks before it do not; else the baseline would have 3 of its 5 seeds, and a rival."""
+    rows = [f"{arm}{' ' * (seed > 2)},{seed},{value} " for arm, seed, value in VALUES]
+    Path("results.csv").write_text("\n".join(["method ,seed,error ", *rows]) + "\n")
+    done = repro("compare", "results.csv", "--better", "lower", "--arm", "method")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "read: n, the seeds per arm: mixup 5, plain 5" in done.stdout
+    assert "p = 1.3e-7" in done.stdout
+    assert repro("verify", "mixup_vs_plain.claim.yaml").returncode == 0
