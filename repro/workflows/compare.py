@@ -70,6 +70,10 @@ def reference_of(text: str) -> Path | PrintedReference:
         return Path(text)
     mean, sd, *sizes = found.groups()
     n = next(filter(None, sizes), None)
+    if sd and "(" in text[: found.end(2)] and sd.isdecimal() and not mean.isdecimal():
+        mistake = f"--within {text}: ({sd}) may mean ±{sd}, or {sd} units of the last digit"
+        form = "  expected: the deviation with its digits\n  to do: write it as '5.02 ± 0.11, n=5'"
+        raise ClaimError(f"{mistake}\n{form}")
     if not (sd and n):
         raise ClaimError(
             f"--within {text}: without sd and number of runs no scatter is known\n"
