@@ -286,3 +286,11 @@ def test_a_mean_and_a_deviation_next_to_columns_of_seeds_are_no_runs() -> None:
     done = compared("t.tsv", "--better", "lower", "--baseline", "a")
     assert "left out, summaries of these: mean, std" in done.stdout, done.stderr
     assert report("b_vs_a").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
+
+
+def test_a_number_of_validation_does_not_stand_in_for_several_of_the_test() -> None:
+    rows = [f"{a},{s},{4 + s / 10},{5 + s / 10},{4 - s / 10}" for a in "xy" for s in range(4)]
+    header = "method,seed,val_error,test_error,test_loss"
+    Path("results.csv").write_text("\n".join((header, *rows)))
+    done = compared("results.csv", "--better", "lower")
+    assert (done.returncode, "several numbers may be meant" in done.stderr) == (2, True)
