@@ -187,9 +187,10 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     return choice[0] if choice else ""
 
 
-def arms_inside(runs: Sequence[FoundRun]) -> bool:
-    """Whether runs say in a field that is called so of which arm they are."""
-    return any(role_of(key) == "arm" and _splits(runs, key) for key in runs[0].fields)
+def arms_inside(runs: Sequence[FoundRun], name: str = "") -> bool:
+    """Whether runs say in a field that is called so, or has a name, of which arm they are."""
+    keys = [name] if name else runs[0].fields
+    return any(role_of(key) == "arm" and _splits(runs, key) for key in keys)
 
 
 def unpooled(
