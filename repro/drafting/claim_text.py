@@ -96,17 +96,17 @@ def claim_text(draft: Draft) -> str:
         lines.append("# What the arms differ in, as in: args: {lr: 0.1}")
     lines.append("arms:")
     for name, keys in draft.arms.items():
-        lines.append(f"  {name}: {_value({'label': draft.labels[name], **keys})}")
+        lines.append(f"  {_value(name)}: {_value({'label': draft.labels[name], **keys})}")
     lines += [
         _design(draft),
         f"seeds: {_value(draft.seeds)}",
         *(["sequential: {method: eprocess_t}"] if draft.sequential else []),
         "measurements:",
-        f"  {draft.measurement}: {_value({'kind': 'reported', **draft.reported})}",
+        f"  {_value(draft.measurement)}: {_value({'kind': 'reported', **draft.reported})}",
         "expectations:",
         f"  - id: {_expectation_id(draft)}",
-        f"    measurement: {draft.measurement}",
-        f"    of: [{', '.join(draft.compared)}]",
+        f"    measurement: {_value(draft.measurement)}",
+        f"    of: {_value(draft.compared)}",
         *_expected(draft),
     ]
     if draft.family:

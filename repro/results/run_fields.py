@@ -163,7 +163,10 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     able = [key for key in known if key not in told and key not in hints.fields]
     unasked = [key for key in able if of_machine(key, [run.fields.get(key) for run in runs])]
     able = [key for key in able if not (hints.alone and key in unasked)]
-    candidates = [key for key in able if role_of(key) not in unlike and _splits(runs, key)]
+    few = {key: 1 if hints.lone == "arm" and role_of(key) == "arm" else 2 for key in able}
+    candidates = [
+        key for key in able if role_of(key) not in unlike and _splits(runs, key, few[key])
+    ]
     if sure := surest(candidates, "arm"):
         return sure[0]
     texts = [key for key in candidates if not number_like(runs, key)]
@@ -184,9 +187,10 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     return choice[0] if choice else ""
 
 
-def arms_inside(runs: Sequence[FoundRun]) -> bool:
-    """Whether runs say in a field that is called so of which arm they are."""
-    return any(role_of(key) == "arm" and _splits(runs, key) for key in runs[0].fields)
+def arms_inside(runs: Sequence[FoundRun], name: str = "") -> bool:
+    """Whether runs say in a field that is called so, or has a name, of which arm they are."""
+    keys = [name] if name else runs[0].fields
+    return any(role_of(key) == "arm" and _splits(runs, key) for key in keys)
 
 
 def unpooled(
@@ -210,15 +214,15 @@ def unpooled(
     return found
 
 
-def _splits(runs: Sequence[FoundRun], key: str) -> bool:
-    """Whether a field has a few values, each in several runs, and all runs have one."""
+def _splits(runs: Sequence[FoundRun], key: str, least: int = 2) -> bool:
+    """Whether a field has a few values, each in ``least`` runs or more, and all runs have one."""
     counts: dict[str, int] = defaultdict(int)
     for run in runs:
         value = run.fields.get(key)
         if not isinstance(value, str | int | float | bool) or value == "":
             return False
         counts[str(value)] += 1
-    return 2 <= len(counts) <= MOST_ARMS and min(counts.values()) >= 2
+    return 2 <= len(counts) <= MOST_ARMS and min(counts.values()) >= least
 
 
 def repeated(runs: Sequence[FoundRun], where: str) -> bool:

@@ -146,6 +146,8 @@ def measure_of(
             others = [name for name in names if name != having[0]]
             more = f"not {named(others)}; else: --measure {shlex.quote(others[0])}"
             return having[0], f"the number '{having[0]}' ({more})"
+        if having:
+            break  # a number of another word is none of these
     mistake = f"several numbers may be meant: {', '.join(names[:20])}"
     first = next((name for name in names if role_of(name) == "measure"), names[0])
     raise refused(path, mistake, "one", f"name it, as in --measure {shlex.quote(first)}")

@@ -201,7 +201,7 @@ def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
     if above:
         said[f"lines above the header that begin with # are comments: {above} left out"] = None
     body = text[head:]
-    rows = lenient_rows(body, separator)
+    rows = ((n, [cell.rstrip(" ") for cell in cells]) for n, cells in lenient_rows(body, separator))
     _, header = next(rows, (0, list[str]()))
     names = _names(header)
     before = text.count("\n", 0, head)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from repro.results.column_arms import ARM, runs_of_columns, runs_of_rows, said_of_columns
-from repro.results.forms import Form, FoundRun, named
+from repro.results.forms import Form, FoundRun, named, refused
 from repro.results.path_names import parts_of
+from repro.results.readings import short
 from repro.results.row_units import Rows, Sheet
-from repro.results.run_fields import Hints, field_of_task, seed_field, sums_up_seeds
+from repro.results.run_fields import Hints, arms_inside, field_of_task, seed_field, sums_up_seeds
 
 
 def sheet_by_path(
@@ -32,6 +34,8 @@ def sheet_by_path(
         kept = [place for place, run in enumerate(runs) if str(run.fields.get(key)) == value]
         arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
         only = [f"of '{key}' in the paths only '{value}'"]
+    if forms[0].importer.get("from") == "files":  # lm-eval names what is evaluated by its folder
+        _refuse_pooled(path, arms, runs, hints)
     seed = seed_field(path, runs, hints)
     rows = Rows(path, arms, runs, seed)
     cells = {key: [str(run.fields.get(key, "")) for run in runs] for key in parts.fields[0]}
@@ -46,6 +50,19 @@ def sheet_by_path(
         forms if plain else (),
         cells=forms[0].importer.get("each") == "row",
     )
+
+
+def _refuse_pooled(path: Path, arms: Sequence[str], runs: Sequence[FoundRun], hints: Hints) -> None:
+    """ClaimError where paths name arms, and the runs in each say that they are of several."""
+    for key in runs[0].fields if runs and not hints.arm else ():
+        if key in hints.fields or not arms_inside(runs, key):
+            continue
+        said = {(arm, str(run.fields[key])) for arm, run in zip(arms, runs, strict=True)}
+        if all(sum(arm == each for each, _ in said) > 1 for arm in {*arms}):
+            mistake = f"arms by the paths are {named([*dict.fromkeys(arms)])}, and in each of them "
+            mistake += f"'{short(key)}' differs: {named(sorted({name for _, name in said}))}"
+            advice = f"name the field of the arms, --arm {shlex.quote(key)}, or --arm path"
+            raise refused(path, mistake, "one field that tells the arms apart", advice)
 
 
 def sheet_of_columns(

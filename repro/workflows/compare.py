@@ -12,6 +12,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from glob import has_magic
 from pathlib import Path
@@ -70,6 +71,10 @@ def reference_of(text: str) -> Path | PrintedReference:
         return Path(text)
     mean, sd, *sizes = found.groups()
     n = next(filter(None, sizes), None)
+    if sd and "(" in text[: found.end(2)] and sd.isdecimal() and not mean.isdecimal():
+        mistake = f"--within {text}: ({sd}) may mean ±{sd}, or {sd} units of the last digit"
+        form = "  expected: the deviation with its digits\n  to do: write it as '5.02 ± 0.11, n=5'"
+        raise ClaimError(f"{mistake}\n{form}")
     if not (sd and n):
         raise ClaimError(
             f"--within {text}: without sd and number of runs no scatter is known\n"
@@ -328,13 +333,13 @@ def _read(comparison: CompareOptions) -> FoundResults:
 def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
     """The results of several arms, one of which is what the others are held against."""
     arms: list[str] = []
-    try:
-        results = read_results(comparison.results, comparison.out, comparison.hints)
-        arms = [*results.runs]
-    except (ClaimError, DataError):
-        results = None
-    if results is not None and label_named(results.path, name, arms) in arms:
-        return results
+    for lone in ("", "arm") if comparison.within else ("",):
+        hints = replace(comparison.hints, lone=lone)
+        with suppress(ClaimError, DataError):
+            results = read_results(comparison.results, comparison.out, hints)
+            arms = [*results.runs]
+            if label_named(results.path, name, arms) in arms:
+                return results
     printed = f", or {PRINTED_FORM}" if comparison.within else ""
     more = f"; arms are {named(arms)}" if arms else ""
     if not (arms or comparison.hints.arm):

@@ -496,14 +496,24 @@ def test_a_printed_mean_without_scatter_is_refused_and_the_advice_works() -> Non
     assert repro("compare", "mine.csv", "--at-most", "5.02").returncode == 1
 
 
+def test_a_printed_deviation_in_units_of_the_last_digit_is_not_guessed() -> None:
+    """91.0(3) is 91.0 ± 0.3 for most who write so; ±3 would let a run of 90.1 pass."""
+    Path("mine.json").write_text('{"acc": 90.1}')
+    within = ("compare", "mine.json", "--better", "higher", "--within")
+    for printed in ("91.0(3), n=8", "91,0 (3), n=8"):
+        done = repro(*within, printed)
+        assert (done.returncode, "3 units of the last digit" in done.stderr) == (2, True)
+    assert "below 90.40" in repro(*within, "91.0 (0.3), n=8").stdout
+
+
 def test_a_run_is_held_against_another_arm_of_its_table() -> None:
     """By t of the ten with √(1 + 1/10); error is lower the better, by its name."""
     old = [4.9, 5.0, 5.1, 5.0, 5.05, 4.95, 5.02, 4.98, 5.0, 5.0]
     rows = [*(f"old,{seed},{value}" for seed, value in enumerate(old)), "new,100,5.2"]
     Path("both.csv").write_text("\n".join(("arm,seed,error", *rows)))
+    done = repro("compare", "both.csv", "--within", "old", "--arm", "arm", "--out", "named")
+    assert "new_vs_old_named: VALID, CONTRADICTED" in done.stdout, done.stderr
     done = repro("compare", "both.csv", "--within", "old")
-    assert (done.returncode, "name their field: --arm FIELD" in done.stderr) == (2, True)
-    done = repro("compare", "both.csv", "--within", "old", "--arm", "arm")
     assert "lower is better in tables (else: --better)" in done.stdout, done.stderr
     (found,) = read_document(Path("reports/new_vs_old/declared/report.json")).results
     t = (5.2 - statistics.mean(old)) / (statistics.stdev(old) * (1 + 1 / 10) ** 0.5)

@@ -286,3 +286,35 @@ def test_a_mean_and_a_deviation_next_to_columns_of_seeds_are_no_runs() -> None:
     done = compared("t.tsv", "--better", "lower", "--baseline", "a")
     assert "left out, summaries of these: mean, std" in done.stdout, done.stderr
     assert report("b_vs_a").results[0].p == pytest.approx(welch(A, B), rel=1e-6)
+
+
+def test_paths_that_mix_methods_are_not_taken_for_arms() -> None:
+    """Two batches of jobs, each with both methods: to compare the batches would answer nothing."""
+    for batch in (0, 1):
+        for seed in range(3):
+            for name, error in (("mixup", 4.2), ("plain", 5.0)):
+                folder = Path("runs", f"job{batch}", f"run{2 * seed + (name == 'plain')}")
+                folder.mkdir(parents=True)
+                value = error + 0.1 * seed + 0.01 * batch
+                text = json.dumps(
+                    {
+                        "method": name,
+                        "seed": 10 * (name == "plain") + 3 * batch + seed,
+                        "error": value,
+                    }
+                )
+                (folder / "result.json").write_text(text)
+    done = compared("runs", "--better", "lower")
+    assert (done.returncode, "'method' differs: mixup, plain" in done.stderr) == (2, True)
+    done = compared("runs", "--better", "lower", "--arm", "path")
+    assert "the seeds per arm: job0 6, job1 6" in done.stdout, done.stderr
+    done = compared("runs", "--better", "lower", "--arm", "method")
+    assert "Error: mixup is 0.80 lower than plain" in done.stdout, done.stderr
+
+
+def test_a_number_of_validation_does_not_stand_in_for_several_of_the_test() -> None:
+    rows = [f"{a},{s},{4 + s / 10},{5 + s / 10},{4 - s / 10}" for a in "xy" for s in range(4)]
+    header = "method,seed,val_error,test_error,test_loss"
+    Path("results.csv").write_text("\n".join((header, *rows)))
+    done = compared("results.csv", "--better", "lower")
+    assert (done.returncode, "several numbers may be meant" in done.stderr) == (2, True)

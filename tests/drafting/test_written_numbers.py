@@ -189,3 +189,29 @@ def test_the_place_of_a_cell_is_said_once() -> None:
     said = compared(results="results.csv").stderr
     assert "results.csv: row " in said
     assert said.count("results.csv") == 1
+
+
+@pytest.mark.parametrize("names", [("True", "False"), ("null", "x"), ("true", "yes")])
+def test_an_arm_may_be_called_by_a_word_of_yaml(names: tuple[str, str]) -> None:
+    """Without quotes `true` is no text, and the claim that was drafted could not be read."""
+    first, second = names
+    rows = [
+        f"{arm},{s},{s * 0.1 + shift}"
+        for arm, shift in zip(names, (4, 5), strict=True)
+        for s in range(5)
+    ]
+    Path("results.csv").write_text("\n".join(["use_ema,seed,error", *rows]) + "\n")
+    done = repro("compare", "results.csv", "--better", "lower", "--baseline", second)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Error: {first} is 1.00 lower than {second}. Better, as claimed." in done.stdout
+
+
+def test_blanks_behind_a_name_make_no_second_arm() -> None:
+    """As blanks before it do not; else the baseline would have 3 of its 5 seeds, and a rival."""
+    rows = [f"{arm}{' ' * (seed > 2)},{seed},{value} " for arm, seed, value in VALUES]
+    Path("results.csv").write_text("\n".join(["method ,seed,error ", *rows]) + "\n")
+    done = repro("compare", "results.csv", "--better", "lower", "--arm", "method")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "read: n, the seeds per arm: mixup 5, plain 5" in done.stdout
+    assert "p = 1.3e-7" in done.stdout
+    assert repro("verify", "mixup_vs_plain.claim.yaml").returncode == 0
