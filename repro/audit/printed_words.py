@@ -30,7 +30,7 @@ class Meaning:
     def name(self) -> str:
         """`half of a 95 % interval`."""
         if self.reading == "other":
-            return "a range, a variance, a share or the like"
+            return "a range, a variance, a share, of medians or the like"
         if self.reading in ("sd", "se"):
             what = "standard deviation" if self.reading == "sd" else "standard error"
             return what if self.times == 1 else f"{self.times:g} {what}s"
@@ -165,6 +165,12 @@ _AT = re.compile(
 )
 """A metric with its number: Pass@1, Top-5, BLEU-4."""
 
+_OF_MEDIANS = re.compile(
+    r"\bmedians?\b(?:(?!\bmeans?\b)[^.;]){0,40}\b(?:over|of|across|from) (?:the )?"
+    rf"(?:{_COUNT} )?(?:\w+ )?{_REPEATED}\b"
+)
+"""A value that is the median of runs, which no t-test of means takes."""
+
 DATA = (
     r"(?:(?:fashion|colou?red|rotated|permuted|split|sequential|tiny|mini|tiered|noisy|full|down"
     r"sampled)[- ]?|[ek])?(?:imagenet|mnist|cifar)|svhn|stl-?10|coco|ms ?coco|(?:pascal )?voc"
@@ -192,6 +198,7 @@ def spread_told(said: str) -> Meaning | None:
     """What header and notes say that ± is, where they say one thing."""
     found = {_meaning(reading, each) for reading, by in _SAYS.items() for each in by.findall(said)}
     found |= {Meaning("other")} if _OTHER.search(said) else set()
+    found = {Meaning("other")} if _OF_MEDIANS.search(said) else found
     return found.pop() if len(found) == 1 else None
 
 

@@ -348,6 +348,25 @@ def test_what_stands_in_brackets_is_what_the_caption_says(tmp_path, caption, ans
         assert f"(p = {p:.3g})" in row.reason
 
 
+@pytest.mark.parametrize(
+    ("caption", "open_"),
+    [
+        ("Median accuracy over 5 runs (standard deviation in parentheses)", True),
+        ("We report medians across 5 random seeds, with standard deviations", True),
+        ("Median score, mean and standard deviation over 5 runs", False),
+        ("Mean and standard deviation over 5 runs; the median game is Pong", False),
+    ],
+)
+def test_medians_of_runs_are_not_judged_as_means(tmp_path, caption, open_):
+    text = (
+        f"{caption}.\n\n| Method | Accuracy |\n|---|---|\n| A | 90.0 (0.5) |\n| B | 92.0 (0.4) |\n"
+    )
+    (row,) = audited(tmp_path, text)[0].values()
+    assert (row.answer == "cannot say", "of medians" in row.reason) == (open_, open_)
+    if not open_:
+        assert f"(p = {welch((92.0, 0.4, 5), (90.0, 0.5, 5)):.3g})" in row.reason
+
+
 def test_columns_of_errors_and_bounds_are_not_compared(tmp_path):
     text = "Method,Acc,std error,lower,upper,n\nA,84.1,0.9,83,85,5\nB,85.4,0.5,84,86,5\n"
     ((name, row),) = audited(tmp_path, text, "t.csv")[0].items()
