@@ -112,7 +112,7 @@ def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
         starts = sorted({*read, *opened})
         for at in starts:
             try:
-                end = next((each for each in opened if each > at), len(words))
+                end = next((each for each in starts if each > at), len(words))
                 in_brackets = re.search(r"[(\[](?= ?[pP] ?[=<>≤≥][^()\[\]]*$)", words[:at])
                 since = max(map(words[:at].rfind, (";", ". ")))
                 since = in_brackets.start() if in_brackets else since
@@ -297,7 +297,7 @@ def audit_statistics(
     lower = text.lower()
     sides = _of_all(text)
     said = _Said(
-        one_sided=any(e.tails != 2 for e in statements) and bool(ONE_SIDED.search(lower)),
+        one_sided=any(e.tails != 2 for e in statements) and _tells_of_one_sided(text),
         corrected=any(e.kind != "q" for e in statements) and bool(CORRECTED.search(lower)),
         rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),
@@ -310,17 +310,33 @@ def audit_statistics(
 
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|;|:\s*\n|\n\s*\n")
-_IN_PART = re.compile(r"\b(?:unless|except|otherwise|not|where|when|if|some|for)\b")
+_IN_PART = re.compile(r"(?i)\b(?:unless|except|otherwise|not|where|when|if|some|for)\b")
+_OF_SOME = re.compile(
+    r"(?i)\bonly\b|\b(?:first|second|third|last) \w+|\bhypothes[ie]s [0-9]|\bh[0-9]\b(?! ?\()"
+)
+"""Words that a sentence is of some tests alone."""
+
+
+def _of_one(sentence: str) -> bool:
+    """Whether a sentence is of the statistic that stands in it."""
+    printed = OPENED.search(sentence) or any(map(is_statement, STATISTIC.finditer(sentence)))
+    return bool(printed) and not re.search(r"(?i)\ball\b", sentence)
+
+
+def _tells_of_one_sided(text: str) -> bool:
+    """Whether a sentence tells of one-sided tests, and neither of one statistic nor of some."""
+    sentences = (one for each in _SENTENCES.split(plain(text)) for one in each.split("\n"))
+    told = (each for each in sentences if ONE_SIDED.search(each.lower()))
+    return any(not (_of_one(each) or _OF_SOME.search(each)) for each in told)
 
 
 def _of_all(text: str) -> Literal[1, 2] | None:
     """The sides that a sentence says of all tests, as `All tests are one-sided` does."""
     found: set[Literal[1, 2]] = set()
-    for sentence in _SENTENCES.split(plain(text).lower()):
-        of_one = OPENED.search(sentence) and not re.search(r"\ball\b", sentence)
-        if not of_one and not _IN_PART.search(sentence):
-            found |= {1} if ONE_SIDED.search(sentence) else set()
-            found |= {2} if TWO_SIDED.search(sentence) else set()
+    for sentence in _SENTENCES.split(plain(text)):
+        if not (_of_one(sentence) or _IN_PART.search(sentence) or _OF_SOME.search(sentence)):
+            found |= {1} if ONE_SIDED.search(sentence.lower()) else set()
+            found |= {2} if TWO_SIDED.search(sentence.lower()) else set()
     return found.pop() if len(found) == 1 else None
 
 
@@ -412,7 +428,7 @@ def _one_sided(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> 
     else:
         reason += ", against the side of the statistic"
         sure = each.tails == 1 and against
-    reason += ", as the text says" if sure else ", which nothing says"
+    reason += ", as the text says" if sure else ", which nothing says of it"
     answer: Answer = "holds" if sure else "cannot say"
     grade = Grade.CONSISTENT_IF
     return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repro.errors import ClaimError, DataError, ReproError
+from repro.errors import DataError, Place, ReproError
 from repro.evidence.base import EvidenceSource, TableSchema, tables_to_come
 from repro.evidence.csv_table import COLUMNS
 from repro.evidence.evidence import (
@@ -23,6 +23,7 @@ from repro.evidence.evidence import (
     averaged,
     in_order,
 )
+from repro.files import fatal
 from repro.specs.claim import Claim
 from repro.trainers.derived import with_derived, with_parts
 from repro.trainers.measurement import MeasurementSpec
@@ -75,11 +76,9 @@ def read_tables(claim: Claim) -> dict[str, TidyTable]:
 def _values(source: EvidenceSource, schema: TableSchema, folder: Path) -> TidyTable | None:
     for name in tables_to_come([source], folder):
         columns = ", ".join((*COLUMNS, *schema.more_columns))
-        raise ClaimError(
-            f"{folder / name}: the table is not there yet\n"
-            f"  expected: a CSV file with the columns {columns}\n"
-            "  to do: put the results there and verify again, or name them: --results FILE.csv"
-        )
+        expected = f"a CSV file with the columns {columns}"
+        advice = "put the results there and verify again, or name them: --results FILE.csv"
+        raise fatal(Place(str(folder / name)), "the table is not there yet", expected, advice)
     try:
         return source.values(schema, folder)
     except ReproError:

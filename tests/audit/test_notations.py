@@ -157,6 +157,22 @@ def test_what_is_said_of_the_sides_of_all_tests(tmp_path, text, answer):
     assert row.answer == answer
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t(28) = 2.20, p = .018.\nt(30) = 1.80, one-tailed p = .041.",
+        "t(28) = 2.20, p = .018; F(1, 30) = 3.24, one-tailed p = .041.",
+        "t(28) = 2.20, p = .018. A rise, z = 1.80, one-tailed p = .036.",
+        "One-tailed for the first hypothesis only.\nt(28) = 2.20, p = .018.",
+    ],
+)
+def test_one_sided_is_said_of_what_it_stands_next_to(tmp_path, text):
+    """.018 is half of .0362, and nothing tells that this test was one-sided."""
+    first, *others = rows_of(tmp_path, text)
+    assert (first.answer, [row.answer for row in others]) == ("cannot say", ["holds"] * len(others))
+    assert first.reason.endswith("which nothing says of it")
+
+
 def test_honest_bounds_of_one_sided_tests_are_not_accused(tmp_path):
     """Without a word, for t in the direction of the test and against it."""
     generator = np.random.default_rng(1)
