@@ -406,6 +406,7 @@ def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> 
             "ok": each.ok,
             "id": each.id,
             "scales": each.scales,
+            "to_come": each.to_come,
             "problems": [
                 *map(described, each.problems),
                 *(described(Problem(Place(str(each.path)), one.why)) for one in each.stopped),
@@ -419,6 +420,7 @@ def _say_json(checked: tuple[CheckedFile, ...], others: tuple[Problem, ...]) -> 
             "ok": False,
             "id": "",
             "scales": (),
+            "to_come": (),
             "problems": [described(each)],
         }
         for each in others

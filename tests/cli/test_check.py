@@ -66,6 +66,7 @@ def test_json_names_every_place(tmp_path: Path) -> None:
         "ok": True,
         "id": "table_claim",
         "scales": ["declared"],
+        "to_come": [],
         "problems": [],
     }
     (problem,) = second["problems"]

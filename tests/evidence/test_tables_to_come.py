@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def test_a_claim_is_checked_and_planned_before_its_table_is_there() -> None:
     for command in ("check", "plan"):
         done = repro(command, "c.claim.yaml")
         assert (done.returncode, "not there yet: mixup.csv" in done.stdout) == (0, True), done
+    (told,) = json.loads(repro("check", "c.claim.yaml", "--json").stdout)
+    assert (told["ok"], told["to_come"]) == (True, ["mixup.csv"])
     early = repro("verify", "c.claim.yaml")
     assert early.returncode == 2
     assert "the table is not there yet" in early.stderr
