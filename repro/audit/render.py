@@ -48,7 +48,8 @@ def _object(audit: Audit, row: Audited) -> dict[str, Any]:
 def to_text(audits: Sequence[Audit], width: int) -> str:
     """Every file with its rows, worst first, then the legend and how many have each grade.
 
-    Rows whose decision is in doubt are named once more at the end, which a terminal shows.
+    Where there are many, those whose decision is in doubt are named once more at the end, which a
+    terminal shows.
     """
     width = max(NARROWEST, min(width, WIDEST))
     lines: list[str] = []
@@ -65,7 +66,7 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
         said = ", ".join(f"{n} {answer}" for answer, n in answers.most_common())
         total = f"{total}; others: {said}" if total else said
     many = "statement" if len(rows) == 1 else "statements"
-    lines += ["", *_in_doubt(audits, width)]
+    lines += ["", *(_in_doubt(audits, width) if len(rows) > NAMED else ())]
     return "\n".join([*lines, *_wrapped(f"{len(rows)} {many}: {total}", "", width)])
 
 
@@ -75,14 +76,18 @@ def _answers(audit: Audit, width: int) -> Iterator[str]:
         yield from _wrapped(sentence, "", width, hanging="  ")
     if audit.lead:
         yield ""
-    as_printed = [row for row in audit.rows if row.reason]
-    shown = as_printed or sorted(audit.rows, key=lambda row: row.grade.rank)[:NAMED]
+    shown = _answered_first(audit)
     for row in shown:
         answer, reason = answer_of(row)
         yield from _wrapped(f"{answer}: {row.id}: {reason}", "", width, hanging="  ")
     if (more := len(audit.rows) - len(shown)) > 0:
         yield f"and {more} more, below"
     yield ""
+
+
+def _answered_first(audit: Audit) -> Sequence[Audited]:
+    as_printed = [row for row in audit.rows if row.reason]
+    return as_printed or sorted(audit.rows, key=lambda row: row.grade.rank)[:NAMED]
 
 
 def to_markdown(audits: Sequence[Audit]) -> str:
@@ -123,21 +128,25 @@ def _table(audit: Audit, width: int) -> Iterator[str]:
     yield from _wrapped(title, "", width)
     for sentence in audit.findings:
         yield from _wrapped(sentence, "  ", width)
+    above = _answered_first(audit)
     for row in sorted(audit.rows, key=lambda row: row.grade.rank):
         if not row.graded or row.findings == (row.reason,):
             continue
         yield ""
-        yield from _row(row, width)
+        yield from _row(row, width, answer_of(row)[1] if row in above else "")
 
 
-def _row(row: Audited, width: int) -> Iterator[str]:
+def _row(row: Audited, width: int, said: str) -> Iterator[str]:
     yield from _wrapped(f"{MARKS.get(row.grade, '  ')} {row.grade_text}: {row.id}", "", width)
     # What a row's numbers mean stands in its sentences; all of them are in the JSON.
     details = {"locator": row.details.get("locator")} if row.findings else row.details
     for line in ("; ".join(_numbers(row)), "; ".join(_details(details))):
         yield from _wrapped(line, "     ", width)
     for sentence in row.findings:
-        yield from _wrapped(f"- {sentence}", "     ", width, hanging="  ")
+        known = said and sentence.startswith(said)
+        rest = sentence.removeprefix(said).lstrip(";. ") if known else sentence
+        if rest:
+            yield from _wrapped(f"- {rest[0].upper()}{rest[1:]}", "     ", width, hanging="  ")
 
 
 def _numbers(row: Audited) -> Iterator[str]:
