@@ -52,7 +52,7 @@ class ItemsKind(DifferenceKind):
     compares_means = False
     paired = False
     counts_seeds = False
-    no_power = "what the items can find is known when they are read, and said with their test"
+    no_power = "what the items can find depends on their answers, and stands with the test"
 
     def test(self, declared: Difference, context: Context, read: Read) -> TestResult:
         from repro.stats import item_scores as items
