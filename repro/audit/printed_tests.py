@@ -33,6 +33,7 @@ ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _EQUAL = re.compile(r"levene|equal variances")
 _SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
 DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
+_KINDS = ("t", "F", "r", "z", "χ²", "H", "Q")
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(
         r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
@@ -101,7 +102,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     """
     header, body = _header(table)
     at, ps, fixed = _roles(header)
-    kinds = [kind for kind in ("t", "F", "r", "z", "χ²", "H", "Q") if kind in at]
+    kinds = [kind for kind in _KINDS if kind in at]
     two_groups = any(_EQUAL.search(c.text.lower()) for row in table.rows for c in row[:3])
     levene = two_groups and sorted(kinds) == ["F", "t"] and len(ps) > 1 and at["F"] < at["t"]
     if levene:
@@ -133,6 +134,30 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     if two_sided:
         found = [replace(each, tails=2) for each in found]
     return checked(found, problems, table.file) or None
+
+
+def outside(text: str, table: Pasted, *, named: bool) -> str:
+    """The lines of a text that are not of its table.
+
+    With ``named`` the rows stay whose p stands with no statistic, as `Age, p = .03`.
+    """
+    header, body = _header(table)
+    at, ps, _ = _roles(header)
+    tags = [each.span() for each in re.finditer(r"(?i)<table\b|</table>", text)]
+    if tags:
+        begin, end = tags[0][0], tags[-1][1]
+        text = text[:begin] + "\n" * text.count("\n", begin, end) + text[end:]
+    lines = text.split("\n")
+    for cell in (cell for row in table.rows if not tags for cell in row):
+        lines[cell.line - 1] = ""
+    for row in body if named else ():
+        texts = ["" if cell.empty else plain(cell.text).strip() for cell in row]
+        held = any(kind in at and texts[at[kind]] for kind in _KINDS)
+        p = next((texts[place] for place in ps if texts[place]), "")
+        if p and not held and not any(map(STATISTIC.match, texts)):
+            others = ", ".join(text for at, text in enumerate(texts) if text and at not in ps)
+            lines[row[0].line - 1] += f"{others}, p {'= ' * (p[0] in '.0123456789')}{p}"
+    return "\n".join(lines)
 
 
 def turned(table: Pasted) -> Pasted | None:
