@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from repro.audit.answers import audit_as_printed
 from repro.audit.as_printed import read_as_printed
@@ -46,17 +46,18 @@ from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
 from repro.audit.notations import with_daggers, with_minus
 from repro.audit.p_range import NEEDS_VALUES, Variant
-from repro.audit.pasted import read_pasted
+from repro.audit.pasted import Pasted, read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
 from repro.audit.printed_tests import (
+    DF,
     in_cells,
     in_columns,
     outside,
     refuse_coefficients,
     turned,
 )
-from repro.audit.printouts import besides, in_anova, in_summary, in_tukey
+from repro.audit.printouts import in_anova, in_summary, in_tukey, of_stata
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
@@ -65,7 +66,7 @@ from repro.audit.statistics import (
     in_text,
     with_levels,
 )
-from repro.audit.unread import not_read, refuse_without_df
+from repro.audit.unread import not_read, refuse_without_df, sentence_on
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
@@ -230,13 +231,9 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
-    text = with_daggers(_without_prefix(text))
-    summary = in_summary(text, source) or in_tukey(text, source)
-    if summary is not None:
-        return audit_statistics(summary, source, text, rounding, not_read(besides(text, summary)))
-    if has_statistics(text):
-        text = with_levels(text)
-        statements, unread = _in_cells(text, source)
+    text = of_stata(with_daggers(_without_prefix(text)))
+    statements, unread = _in_text(text, source)
+    if statements:
         return audit_statistics(statements, source, text, rounding, unread)
     try:
         return _audit_table(text, source, decided, rounding)
@@ -263,13 +260,10 @@ def _without_prefix(text: str) -> str:
 
 def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
     """The audit of a table as it is printed."""
-    pasted = read = in_anova(text, source) or read_pasted(text, source)
-    statements = in_columns(pasted) or in_matrix(pasted)
-    if statements is None and (other := turned(pasted)) is not None:
-        read, statements = other, in_columns(other)
-    if statements is not None:
-        unread = not_read(outside(text, read, named=True))
-        return audit_statistics(statements, source, text, rounding, unread)
+    pasted, statements, rest = _in_columns(text, source)
+    if statements:
+        more, rest = _in_tables(rest, source)
+        return audit_statistics((*statements, *more), source, text, rounding, not_read(rest))
     refuse_coefficients(pasted)
     printed = read_as_printed(
         pasted,
@@ -280,24 +274,68 @@ def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -
     judged = partial(audit, rounding=rounding)
     found = audit_as_printed(printed, source, decided, rounding, judged)
     unread = not_read(outside(text, pasted, named=False))
-    return replace(found, lead=(*found.lead, *unread))
+    return replace(found, lead=(*sentence_on(unread), *found.lead), unread=len(unread))
 
 
-def _in_cells(text: str, source: str) -> tuple[tuple[Statement, ...], Iterator[str]]:
-    """The statistics of a table whose p stands in a column, and those of the other lines.
+Read: TypeAlias = tuple[Statement, ...]
 
-    And sentences on what of either is not read.
+
+def _in_columns(text: str, source: str, *, mixed: bool = False) -> tuple[Pasted, Read, str]:
+    """The table of a text, the statistics of its columns, and the text without it.
+
+    In a ``mixed`` text degrees of freedom in words may be of something else.
     """
-    cells: tuple[Statement, ...] = ()
+    anova = in_anova(text, source)
+    pasted = read = anova[0] if anova else read_pasted(text, source)
+    if mixed:
+        pasted = read = replace(pasted, notes=tuple(DF.sub("", note) for note in pasted.notes))
+    statements = in_columns(pasted) or in_matrix(pasted)
+    if statements is None and (other := turned(pasted)) is not None:
+        read, statements = other, in_columns(other)
+    rest = anova[1] if anova else outside(text, read, named=True)
+    return pasted, statements or (), rest
+
+
+def _in_tables(text: str, source: str) -> tuple[Read, str]:
+    """The statistics in columns of what else a text holds, and the text without these tables."""
+    found: Read = ()
+    while True:
+        try:
+            _, more, rest = _in_columns(text, source, mixed=True)
+        except SpecError:
+            return found, text
+        if not more or rest == text:
+            return found, text
+        found, text = (*found, *more), rest
+
+
+def _in_text(text: str, source: str) -> tuple[Read, tuple[str, ...]]:
+    """The statistics of a text, not a table alone, and what else of it has a p and is not read.
+
+    What programs print, then cells of a table whose p stands in a column, then the other lines,
+    and then columns of tables.
+    """
+    found, text = in_summary(text, source)
+    pairs, text = in_tukey(text, source)
+    found += pairs
+    if not found and not has_statistics(text):
+        return (), ()
+    text = with_levels(text)
     try:
         table = read_pasted(text, source)
     except SpecError:
         pass
     else:
         cells = in_cells(table)
-        text = outside(text, table, named=True) if cells else text
-    found = in_text(text, source, len(cells))
-    return (*cells, *found.statements), not_read(text, found.ends, found.problems)
+        found, text = (*found, *cells), outside(text, table, named=True) if cells else text
+    said = in_text(text, source, len(found))
+    lines = text.split("\n")
+    told = {line - 1 for line, _ in said.ends if "<t" not in lines[line - 1].lower()}
+    without = "\n".join("" if at in told else line for at, line in enumerate(lines))
+    of_tables, rest = _in_tables(without, source)
+    left = [lines[at] if at in told else line for at, line in enumerate(rest.split("\n"))]
+    unread = not_read("\n".join(left), said.ends, said.problems)
+    return (*found, *said.statements, *of_tables), unread
 
 
 def _standard_input(source: str) -> str:

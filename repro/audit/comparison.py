@@ -452,7 +452,8 @@ def noted(findings: Iterable[str], note: str | None) -> tuple[str, ...]:
 class Audit:
     """The audit of one file: ``source`` is its path, ``findings`` concern the whole of it.
 
-    ``lead`` are the findings that are to be read before any answer.
+    ``lead`` are the findings that are to be read before any answer. ``unread`` is how many printed
+    p-values are not judged.
     """
 
     title: str
@@ -460,6 +461,7 @@ class Audit:
     rows: tuple[Audited, ...]
     findings: tuple[str, ...] = ()
     lead: tuple[str, ...] = ()
+    unread: int = 0
 
     @property
     def said(self) -> tuple[str, ...]:

@@ -301,6 +301,8 @@ def _lined_up(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[s
     """
     notes = [line for _, line in lines if _is_note(line)]
     lines = [(number, line) for number, line in lines if not _is_note(line)]
+    if not lines:
+        return [], notes
     apart = [_words(number, line, r"\S+(?: \S+)*") for number, line in lines]
     table = [row for row in apart if len(row) > 1]
     _refuse_second(table, lines, file)

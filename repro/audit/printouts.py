@@ -27,25 +27,28 @@ _MAX_LINE = 300
 _NO_TEST = re.compile(r"(?:corrected |uncorrected )?total\b")
 
 
-def in_anova(text: str, file: str) -> Pasted | None:
+def in_anova(text: str, file: str) -> tuple[Pasted, str] | None:
     """Tables of ANOVA that R, SAS or statsmodels line up by blanks, as one; None without any.
 
-    Where rows of errors stand in another table, as in SAS, they count for what has none below it.
+    And the text without them. Where rows of errors stand in another table, as in SAS, they count
+    for what has none below it.
     """
     rows: list[tuple[Cell, ...]] = []
     errors: list[tuple[Cell, ...]] = []
     columns: list[str] = []
     begun = False
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n")
+    rest = lines.copy()
+    for number, line in enumerate(lines, 1):
         if len(line) < _MAX_LINE and _ANOVA_HEAD.match(line):
-            begun = False
+            begun, rest[number - 1] = False, ""
             found = _ANOVA_COLUMN.findall(line)
             columns = [re.sub("(?<=num|den) df", "df", each.lower()) for each in found]
             columns = columns[columns[0] in ("source", "effect", "method") :]
-        elif re.match(r"\s*(?:---|Signif)", line) or (not line.strip() and begun):
+        elif re.match(r"\s*(?:---|Signif|>)", line) or (not line.strip() and begun):
             columns = []
         elif columns and line.strip():
-            begun = True
+            begun, rest[number - 1] = True, ""
             if _NO_TEST.match(line.strip().lower()):
                 continue
             unnamed = len(line.split()) == len(columns) - 2 and not re.search("[A-Za-z]{2}", line)
@@ -60,7 +63,7 @@ def in_anova(text: str, file: str) -> Pasted | None:
         raise fatal(place, mistake, "F(2, 57) = 4.10, p = .022 for each", advice)
     heads = ("source", "df1", "df2", "df", "f", "p")
     first = tuple(Cell(head, rows[0][0].line, 1) for head in heads)
-    return Pasted(file, (first, *rows, *errors[:1]), ())
+    return Pasted(file, (first, *rows, *errors[:1]), ()), "\n".join(rest)
 
 
 def _anova_row(line: str, columns: Sequence[str], number: int, file: str) -> tuple[Cell, ...]:
@@ -88,12 +91,11 @@ _HEAD = re.compile(
     r"(?:^|\s)(?P<kind>[tz])(?: value)?\s+(?:Pr\(>\|(?P=kind)\|\)|P>\|(?P=kind)\|)(?:\s|$)"
 )
 _COLUMN = re.compile(
-    r"Estimate|coef|[Ss]td\.? [Ee]rr(?:or)?\.?|(?<!\S)df(?!\S)|(?<!\S)[tz](?: value)?(?!\S)"
-    r"|Pr?\(?>\|[tz]\|\)?|\[?[0-9.]+ ?[%\]]?"
+    r"Estimate|[Cc]oef\w*\.?|[Ss]td\.? [Ee]rr(?:or)?\.?|(?<!\S)df(?!\S)"
+    r"|(?<!\S)[tz](?: value)?(?!\S)|Pr?\(?>\|[tz]\|\)?|(?i:interval\])|\[?\.?[0-9][0-9.]* ?[%\]]?"
 )
-_SUMMARY_DF = re.compile(
-    r"(?m)^(?! *Null).*\bon +([0-9]+) +degrees of freedom|Df Residuals:\s+([0-9]+)"
-)
+_R_DF = re.compile(r"(?m)^(?! *Null).*\bon +([0-9]+) +degrees of freedom")
+_DF_ABOVE = re.compile(r"Df Residuals:\s+([0-9]+)|\bF\( *[0-9]+, +([0-9]+)\) += ")
 _F = re.compile(
     rf"F-statistic: *({_NUMBER}) on ([0-9]+) and ([0-9]+) [Dd].*p-value: *(<? ?{_NUMBER})"
 )
@@ -103,37 +105,75 @@ _OF_STATSMODELS = (
     r"Df Residuals:\s+([0-9]+)",
     rf"Prob \(F-statistic\):\s+({_NUMBER})",
 )
+_RULE = re.compile(r"\s*---[-+]*\s*")
+_BAR = re.compile(r"(?m)^([^|\n]*\S) +\|(?= |$)")
 
 
-def in_summary(text: str, file: str) -> tuple[Statement, ...] | None:
-    """The statistics of a printed summary, in its order; None for any other text.
+def in_summary(text: str, file: str) -> tuple[tuple[Statement, ...], str]:
+    """The statistics of the printed summaries of a text, in its order, and the text without them.
 
     SpecError where t has no degrees of freedom, or a line below the header is not a coefficient.
     """
-    lines = text.split("\n")
-    first = next((at for at, line in enumerate(lines) if _HEAD.search(line)), None)
-    if first is None or "|" in re.sub(r"[>|]\|?[tz]\|", "", lines[first]):
-        return None
+    of_stata = re.search(r"(?m)^-+\+-+$", text)
+    lines = (_BAR.sub(r"\1   ", text) if of_stata else text).split("\n")
+    heads = [at for at, line in enumerate(lines) if _is_head(line)]
+    ends = [_end_of_coefficients(lines, at) for at in heads]
     found: list[Statement] = []
     problems: list[Problem] = []
-    degrees = _SUMMARY_DF.search(text)
-    df = "" if degrees is None else degrees[1] or degrees[2]
-    for number, line in enumerate(lines[first + 1 :], first + 2):
-        if not line.strip() or re.match(r"\s*(?:---|===)", line):
-            if re.match(r"\s*---+\s*$", line) and not found and not problems:
-                continue  # the line that statsmodels draws below its header
-            break
-        try:
-            found.append(_coefficient(lines[first], line, df, len(found)))
-        except ClaimError as error:
-            advice = "paste the whole summary, with its degrees of freedom"
-            expected = "a name with one number per column, as in size 0.45 0.15 3.00 0.004"
-            problems.append(Problem(Place(file, number, 1), str(error), expected, advice))
-    found += _of_model(text, len(found))
-    if not found and not problems:
-        place = Place(file, first + 1, 1)
+    rest = lines.copy()
+    for head, end, start, stop in zip(heads, ends, [0, *ends], [*heads[1:], None], strict=False):
+        whole = (0, None) if len(heads) == 1 else None  # degrees of freedom may have been added
+        above = "\n".join(lines[slice(*whole or (start, head))])
+        below = "\n".join(lines[slice(*whole or (end, stop))])
+        said = _R_DF.search(below) or _DF_ABOVE.search(above)
+        df = next(filter(None, said.groups())) if said else ""
+        for at in range(head + 1, end):
+            if not _RULE.fullmatch(lines[at]) and re.search(r"\S +\S", lines[at]):
+                _add(lines[head], lines[at], df, found, problems, Place(file, at + 1, 1))
+        of_all = list(_of_model(above, below, len(found)))
+        found += of_all
+        rest[head:end] = [""] * (end - head)
+        for at in range(start, stop or len(lines)) if of_all else ():
+            rest[at] = re.sub("^.*F-statistic.*$", "", rest[at])
+    if heads and not found and not problems:
+        place = Place(file, heads[0] + 1)
         raise fatal(place, "no coefficient stands below", "a line each", "paste the whole summary")
-    return checked(found, problems, file)
+    return checked(found, problems, file), "\n".join(rest) if heads else text
+
+
+_STATA = re.compile(
+    rf"(?m)((?:\bF|chi2)\( *[0-9]+(?:, +[0-9]+)?\) +=)  +({_NUMBER})"
+    rf"([^\n]*\n[^\n]*?)(?:Prob > (?:F|chi2)) +=  +({_NUMBER})"
+)
+
+
+def of_stata(text: str) -> str:
+    """The text, where Stata prints the p of a test below it, with this p behind it."""
+    return _STATA.sub(r"\1 \2, p = \4 \3", text)
+
+
+def _is_head(line: str) -> bool:
+    return _HEAD.search(line) is not None and "|" not in re.sub(r"[>|]\|?[tz]\|", "", line)
+
+
+def _end_of_coefficients(lines: Sequence[str], head: int) -> int:
+    """The line behind the last below a header; a rule right below it is that of the header."""
+    for at in range(head + 1, len(lines)):
+        rule = re.match(r"\s*(?:---|===)", lines[at])
+        if not lines[at].strip() or (rule and (at > head + 1 or not _RULE.fullmatch(lines[at]))):
+            return at
+    return len(lines)
+
+
+def _add(
+    head: str, line: str, df: str, found: list[Statement], problems: list[Problem], place: Place
+) -> None:
+    try:
+        found.append(_coefficient(head, line, df, len(found)))
+    except ClaimError as error:
+        advice = "paste the whole summary, with its degrees of freedom"
+        expected = "a name with one number per column, as in size 0.45 0.15 3.00 0.004"
+        problems.append(Problem(place, str(error), expected, advice))
 
 
 def _coefficient(head: str, line: str, df: str, before: int) -> Statement:
@@ -154,27 +194,21 @@ def _coefficient(head: str, line: str, df: str, before: int) -> Statement:
     return Statement(name, kind, degrees, PrintedNumber.read(cells[kind]), p)
 
 
-def _of_model(text: str, before: int) -> Iterator[Statement]:
+def _of_model(above: str, below: str, before: int) -> Iterator[Statement]:
     """The F-test of all coefficients together, where it is printed."""
-    each = [re.search(pattern, text) for pattern in _OF_STATSMODELS]
-    if (r := _F.search(text)) is not None:
+    each = [re.search(pattern, above) for pattern in _OF_STATSMODELS]
+    if (r := _F.search(below)) is not None:
         parts = list(r.groups())
     elif all(each):
         parts = [one[1] for one in each if one is not None]
     else:
         return
     value, *df, p = parts
-    if "Covariance Type:" in text and "nonrobust" not in text:
+    if "Covariance Type:" in above and "nonrobust" not in above:
         return  # a robust F has other degrees of freedom
     degrees = tuple(map(PrintedNumber.read, df))
     name = f"{before + 1}: all coefficients"
     yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
-
-
-def besides(text: str, read: Sequence[Statement]) -> str:
-    """The text without the line of the test of all coefficients, where that is among those read."""
-    of_all = read[-1].id.endswith(": all coefficients")
-    return re.sub(r"(?m)^.*F-statistic.*$", "", text) if of_all else text
 
 
 _TUKEY = {
@@ -187,8 +221,8 @@ _TUKEY = {
 }
 
 
-def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
-    """The comparisons of all pairs that R's TukeyHSD or statsmodels prints; None for other texts.
+def in_tukey(text: str, file: str) -> tuple[tuple[Statement, ...], str]:
+    """The comparisons of all pairs that R's TukeyHSD or statsmodels prints, and the other lines.
 
     Half of an interval is so many errors as the studentized range has at its level, which gives q.
     """
@@ -201,7 +235,8 @@ def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
     rows: list[tuple[str, dict[str, PrintedNumber], int]] = []
     columns: list[str] = []
     of_tukey = "tukey" in text.lower()
-    for number, line in enumerate([*text.split("\n"), ""], 1):
+    rest = [*text.split("\n"), ""]
+    for number, line in enumerate(rest.copy(), 1):
         words = re.findall(r"p[ ._-]?adj|[a-z]\w*", line.lower())
         roles = [
             _TUKEY.get(word) or ("p" if re.match("p[ ._-]?adj", word) else "") for word in words
@@ -210,14 +245,15 @@ def in_tukey(text: str, file: str) -> tuple[Statement, ...] | None:
             "lwr" in words and "p" not in words
         ) or of_tukey  # other tests have such columns too
         if named and {"diff", "low", "high", "p"} <= {*roles}:
-            columns = [role for role in roles if role]
+            columns, rest[number - 1] = [role for role in roles if role], ""
         elif columns and (row := _tukey_row(line)):
+            rest[number - 1] = ""
             values = map(PrintedNumber.read, row[1])
             rows.append((row[0], dict(zip(columns, values, strict=True)), number))
         elif rows and not line.strip(" -="):
             found += _of_tukey(rows, text, file, len(found))
             rows, columns = [], []
-    return tuple(found) or None
+    return tuple(found), "\n".join(rest[:-1])
 
 
 def _tukey_row(line: str) -> tuple[str, list[str]] | None:

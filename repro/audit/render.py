@@ -65,6 +65,8 @@ def to_text(audits: Sequence[Audit], width: int) -> str:
     if answers:
         said = ", ".join(f"{n} {answer}" for answer, n in answers.most_common())
         total = f"{total}; others: {said}" if total else said
+    if unread := sum(audit.unread for audit in audits):
+        total += f"; {unread} with a p not read"
     many = "statement" if len(rows) == 1 else "statements"
     lines += ["", *(_in_doubt(audits, width) if len(rows) > NAMED else ())]
     return "\n".join([*lines, *_wrapped(f"{len(rows)} {many}: {total}", "", width)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from operator import itemgetter
@@ -39,7 +39,7 @@ from repro.audit.printed_words import (
     of_all,
     tells_of_one_sided,
 )
-from repro.audit.unread import EXAMPLE, EXAMPLES, gathered
+from repro.audit.unread import EXAMPLE, EXAMPLES, gathered, sentence_on
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
@@ -349,7 +349,7 @@ class _Said:
         if self.spearman:
             yield "p of Spearman's correlation is that of t, which is rough for few values."
         if self.in_text:
-            yield "Nothing else of the text is read: put a table of means into another file."
+            yield "Nothing else of the text is read: put tables of means into files of their own."
         else:
             yield "Nothing else of the table is read: no means are checked against its statistics."
         if self.one_sided:
@@ -363,11 +363,11 @@ def audit_statistics(
     source: str,
     text: str,
     rounding: Rounding,
-    unread: Iterable[str] = (),
+    unread: Sequence[str] = (),
 ) -> Audit:
     """The answer to each; all of ``text`` may tell of one-sided tests and corrections.
 
-    ``unread`` are sentences on what of it is not read.
+    ``unread`` is what of it is not read.
     """
     lower = text.lower()
     sides = of_all(text)
@@ -380,8 +380,12 @@ def audit_statistics(
         spearman=any(each.kind == "ρ" for each in statements),
     )
     statements = [replace(e, tails=e.tails or sides) if e.kind in SIGNED else e for e in statements]
+    statements = [
+        replace(e, id=re.sub("^[0-9]+", str(at), e.id)) for at, e in enumerate(statements, 1)
+    ]
     rows = tuple(_audited(each, rounding, said) for each in statements)
-    return Audit("", source, rows, tuple(said.sentences()), tuple(unread))
+    lead = tuple(sentence_on(unread))
+    return Audit("", source, rows, tuple(said.sentences()), lead, len(unread))
 
 
 def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:

@@ -87,17 +87,108 @@ def refuse_without_df(text: str, file: str) -> None:
 
 def not_read(
     text: str, ends: frozenset[tuple[int, int]] = frozenset(), problems: Sequence[Problem] = ()
-) -> Iterator[str]:
-    """A sentence on what of a text is not read, each with its line, and why.
+) -> tuple[str, ...]:
+    """What of a text is not read, each with its line, and why.
 
     ``ends`` are where each p ends that is read, and ``problems`` the statistics that are not plain.
     """
     told = [(at, f"{shown} ({_why(each)})") for at, each, shown in _unread(text, ends)]
     told += [(each.place.line or 0, f"{each.what}: write {each.expected}") for each in problems]
-    if told := list(dict.fromkeys(sorted(told, key=itemgetter(0)))):
-        named = "; ".join(f"line {at}, {said}" for at, said in told[:NAMED])
-        more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
-        yield f"Not read: {named}{more}."
+    judged = {at for at, end in ends if end}
+    told += [
+        (at, f"{said} (in {_ELSEWHERE})") for at, said in _in_columns(text) if at not in judged
+    ]
+    told = list(dict.fromkeys(sorted(told, key=itemgetter(0))))
+    return tuple(f"line {at}, {said}" for at, said in told)
+
+
+def sentence_on(unread: Sequence[str]) -> Iterator[str]:
+    """The sentence that names what is not read, the first of many; none on nothing."""
+    if unread:
+        more = f"; and {len(unread) - NAMED} more" if len(unread) > NAMED else ""
+        in_table = " Paste each such table alone." if _ELSEWHERE in " ".join(unread) else ""
+        yield f"Not read: {'; '.join(unread[:NAMED])}{more}.{in_table}"
+
+
+_ELSEWHERE = "a table that is not read"
+_HEAD_OF_P = re.compile(
+    r"(?i)(?:(?:exact|asymp\w*\.?|(?:two|2)[- ](?:sided|tailed)|adj\w*\.?) ?)?"
+    r"(?:p|prob|sig\.?|p[-_. ]?(?:val(?:ue)?s?|adj\w*|corr\w*|unc|tukey|holm|bonf\w*)\.?)"
+    r"(?:[ _]?[(\[].{0,25}|[ _](?:vs|for|of)\b.{0,25})?"
+)
+_TAIL = re.compile(r"(?i)(?<![\w.])Pr?(?:ob)? ?\(? ?> ?\\?\|?(?:[tzf]|chi-?sq|chi2)\\?\|? ?\)?")
+"""`Pr(>|t|)`, whose bars are no ends of cells."""
+_P_CELL = re.compile(rf"[<>=≤≥ ]*(?:{_NUMBER_OF_P})[*.†‡§ a-z]{{0,4}}")
+_ALIGNED = re.compile(
+    r"(?i)(?:^|\s)(?:[tfzrbn]|[dD][fF]|\S*stat\w*|\S*value|\S*ratio|coef\w*|est\w*)\s"
+)
+_ROW = re.compile(r"(?is)<tr\b.{0,4000}?</tr\s*>|(?<=\\\\)[^\\]{0,2000}&.{0,2000}?\\\\")
+
+
+def _in_columns(text: str) -> Iterator[tuple[int, str]]:
+    """Each p in a column that is headed so, with its line and the name of its row."""
+    text = _ROW.sub(lambda row: row[0].replace("\n", " ") + "\n<tr>" * row[0].count("\n"), text)
+    sign, place, width, begun = "", 0, 0, False
+    for at, whole in enumerate(text.split("\n"), 1):
+        for line in re.split(r"(?i)</tr\s*>|\\\\", _TAIL.sub(_padded, whole)):
+            if not line.strip() or re.match(r"\s*Signif", line):
+                sign = "" if begun and not whole.strip() else sign
+                continue
+            if (head := _head_of_p(line)) is not None:
+                sign, place, width = head
+                begun = False
+            elif sign and (cell := _below(line, sign, place, width)):
+                begun = True
+                name = next(filter(re.compile("[^\\W\\d]").search, cell[1:]), "")[:30]
+                yield at, f"{name}, p {cell[0]}".lstrip(", ")
+
+
+def _padded(found: re.Match[str]) -> str:
+    return "p".rjust(len(found[0]))
+
+
+def _cut(line: str, sign: str) -> list[str]:
+    if "<t" in line:
+        line = re.sub(r"(?i)</t[dh]\s*>", "|", line)
+    cells = re.split(r"(?<!\\)" + re.escape(sign), line)
+    return [plain(cell).strip(' "') for cell in cells]
+
+
+def _head_of_p(line: str) -> tuple[str, int, int] | None:
+    """What separates the cells of a head with a p, its place, and how many cells there are.
+
+    Places are counted from the left edge of the line where blanks line cells up.
+    """
+    for sign in "|\t&;,":
+        cells = _cut(line, sign)
+        at = [place for place, cell in enumerate(cells) if _HEAD_OF_P.fullmatch(cell)]
+        if at and len(cells) > 2 and "F1" not in cells:
+            return sign, at[0], len(cells)
+    for word in re.finditer(r"(?<!\S)\S+(?: \([^()]*\))?", line):
+        before = line[: word.start()]
+        aligned = before.endswith("  ") or _ALIGNED.search(before)
+        if (
+            aligned
+            and _HEAD_OF_P.fullmatch(word[0])
+            and not re.match(r" ?[=<>≤≥]| \w+ \w+ ", line[word.end() :])
+        ):
+            return " ", word.start(), word.end()
+    return None
+
+
+def _below(line: str, sign: str, place: int, width: int) -> list[str]:
+    """The p in a row below such a head, and its other cells; empty for another line."""
+    if sign != " ":
+        cells = _cut(line, sign)
+        at = place if len(cells) == width else len(cells) - width + place
+        found = cells[at : at + 1] if len(cells) > 1 and at >= 0 else []
+    else:
+        line = re.sub(r"< (?=[.0-9])", " <", line)
+        words = list(re.finditer(r"\S+", line))
+        cells = [word[0] for word in words]
+        found = [w[0] for w in words if w.start() <= width and w.end() >= place][:1]
+        found = found if sum(bool(re.search("[0-9]", cell)) for cell in cells) > 1 else []
+    return [*found, *cells] if found and _P_CELL.fullmatch(found[0]) else []
 
 
 _UNKNOWN = "not a known statistic: print its t, F, χ² or z"

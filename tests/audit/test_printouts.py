@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
+from repro.audit.audit import audit_paths
+from repro.audit.render import to_text
 from repro.errors import SpecError
-from tests.audit.printed import rows_of
+from tests.audit.printed import audited, rows_of
 
 LM = """Call:
 lm(formula = dist ~ speed, data = cars)
@@ -255,3 +257,148 @@ def test_t_of_a_generalised_model_has_the_df_of_its_residuals(tmp_path, blank):
         row = rows_of(tmp_path, text.format(printed))[1]
         assert (row.answer, row.details["df"]) == (answer, (8,))
         assert row.p_interval[0] < p < row.p_interval[1]
+
+
+STATA = """      Source |       SS           df       MS      Number of obs   =        74
+-------------+----------------------------------   F(2, 71)        =     69.75
+       Model |   1619.2877         2  809.643849   Prob > F        =    0.0000
+    Residual |  824.171761        71   11.608053   R-squared       =    0.6627
+-------------+----------------------------------   Adj R-squared   =    0.6532
+       Total |  2443.45946        73  33.4720474   Root MSE        =    3.4071
+
+------------------------------------------------------------------------------
+         mpg | Coefficient  Std. err.      t    P>|t|     [95% conf. interval]
+-------------+----------------------------------------------------------------
+      weight |  -.0065879   .0006371   -10.34   0.000    -.0078583   -.0053175
+       group |
+          B  |  -1.650029   1.075994    -1.53   0.130      -3.7955    .4954422
+       _cons |    41.6797   2.165547    19.25   0.000     37.36172    45.99768
+------------------------------------------------------------------------------
+"""
+"""Stata 18, data set auto, but for the name of a group."""
+LOGIT = """                           Logit Regression Results
+==============================================================================
+                 coef    std err          z      P>|z|      [0.025      0.975]
+------------------------------------------------------------------------------
+GPA            2.8261      1.263      2.238      0.025       0.351       5.301
+TUCE           0.0952      0.142      0.672      0.502      -0.182       0.373
+==============================================================================
+"""
+
+
+def _with_df(text, df):
+    """The summary of a regression with other degrees of freedom."""
+    text = text.replace("48", f"{df}").replace("0.0123", f"{2 * stats.t.sf(2.601, df):.4f}")
+    text = text.replace("0.012 ", f"{2 * stats.t.sf(2.601, df):.3f} ")
+    text = text.replace("1.49e-12 ***", f"{2 * stats.t.sf(9.464, df):.2e} ***")
+    return text.replace("1.49e-12", f"{stats.f.sf(89.57, 1, df):.2e}")
+
+
+T_TESTS = "\tWelch Two Sample t-test\n\ndata:  a\nt = 2.2, df = 28, p-value = 0.03622\n\n"
+SAS_T = """Method           Variances        DF    t Value    Pr > |t|
+Pooled           Equal            46      -2.41      0.0200
+Satterthwaite    Unequal      41.337      -2.39      0.0215
+
+Method      Num DF    Den DF    F Value    Pr > F
+Folded F        22        24       1.66    0.2281
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "printed", "wrong"),
+    [
+        (STATA, 4, "   0.130", "   0.030"),
+        (STATA, 4, "=    0.0000", "=    0.0420"),
+        (f"{LM}\n{_with_df(LM, 12)}", 6, "0.0232", "0.0323"),
+        (f"{OLS}\n{_with_df(OLS, 12)}", 6, "0.023 ", "0.033 "),
+        (f"{OLS}\n{LOGIT}", 5, "0.502", "0.052"),
+        (f"{LM}\n{R_AOV}", 4, "0.0159", "0.1590"),
+        (f"{T_TESTS}{R_AOV}> summary(m)\n{R_AOV.replace('0.0159', '.0159')}", 3, " .0159", " .159"),
+        (f"{LM}\n{T_TESTS}", 4, "0.03622", "0.3622"),
+        (f"{TUKEY}\nResiduals 27 1.0 2.0\n\n{T_TESTS}", 4, "0.03622", "0.3622"),
+        (SAS_T, 3, "0.0215", "0.0021"),
+    ],
+)
+def test_every_printout_of_a_file_is_judged(tmp_path, text, count, printed, wrong):
+    def answers(said):
+        return [row.answer for row in rows_of(tmp_path, said)]
+
+    assert answers(text) == ["holds"] * count
+    changed = answers(text.replace(printed, wrong))
+    assert len(changed) == count
+    assert changed.count("holds") == count - 1
+    assert ("does not" in changed) != ("Tukey" in text)  # which may correct any p of the file
+
+
+SENTENCE = "The groups differed in age, t(58) = 2.20, p = .032.\n\n"
+OF_STATISTICS = ["Outcome t df p", "Stress 2.35 58 .022", "Sleep 1.10 58 {}"]
+OF_MEANS = ["Method Acc p", "Base 93.1±0.3 -", "Ours 93.2±0.2 {}"]
+
+
+def _in_each_form(lines):
+    rows = [line.split() for line in lines]
+    yield "\n".join("| " + " | ".join(row) + " |" for row in rows).replace(
+        "\n", "\n|" + "---|" * len(rows[0]) + "\n", 1
+    )
+    yield "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows).join(
+        ["<table>", "</table>"]
+    )
+    yield (
+        "<table>\n"
+        + "".join("<tr>\n" + "".join(f"<td>{c}</td>\n" for c in row) + "</tr>\n" for row in rows)
+        + "</table>"
+    )
+    body = " \\\\\n".join(" & ".join(row) for row in rows)
+    yield f"\\begin{{tabular}}{{lccc}}\n{body} \\\\\n\\end{{tabular}}"
+    yield f"\\begin{{tabular}}{{lccc}} {body} \\\\ \\end{{tabular}}".replace("\n", " ")
+    yield from ("\n".join(sign.join(row) for row in rows) for sign in ("\t", ";"))
+    yield "\n".join("".join(cell.ljust(14) for cell in row) for row in rows)
+
+
+@pytest.mark.parametrize("table", [*_in_each_form(OF_STATISTICS)])
+@pytest.mark.parametrize("below", [False, True])
+def test_a_table_of_statistics_next_to_a_sentence_is_judged(tmp_path, table, below):
+    for p, answer in ((".276", "holds"), (".028", "does not")):
+        parts = [SENTENCE, table.replace("{}", p) + "\n\n"]
+        answers = [r.answer for r in rows_of(tmp_path, "".join(parts[::-1] if below else parts))]
+        assert sorted(answers, key="does not".__eq__) == ["holds", "holds", answer]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        *_in_each_form(OF_MEANS),
+        *_in_each_form([e.replace(" 58", "").replace(" df", "") for e in OF_STATISTICS]),
+    ],
+)
+@pytest.mark.parametrize("below", [False, True])
+def test_a_p_in_a_table_that_is_not_read_is_named(tmp_path, table, below):
+    """Means next to a statistic, and t without its degrees of freedom."""
+    parts = [SENTENCE, table.replace("{}", ".028") + "\n\n"]
+    (tmp_path / "a.txt").write_text("".join(parts[::-1] if below else parts))
+    (audit,) = audit_paths([tmp_path / "a.txt"])
+    assert [row.answer for row in audit.rows] == ["holds"]
+    assert "p .028 (in a table that is not read)" in audit.lead[0]
+    assert to_text([audit], 100).endswith(f"; {audit.unread} with a p not read")
+    assert audit.unread == (2 if ".022" in table else 1)
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["           Estimate  Std.Error  Pr(>|t|)", "            coef    se      P>|t|",
+     "             Chisq  Df  Pr(>Chisq)", "             est  Effect  Sig. (2-tailed)"],
+)  # fmt: skip
+def test_a_p_below_a_head_of_another_program_is_named(tmp_path, head):
+    row = f"{'Sleep'.ljust(12)} 1.10  58.0 {'.028'.rjust(len(head) - 24)}"
+    _, said = audited(tmp_path, f"{SENTENCE}{head}\n{row}\n")
+    assert "Sleep, p .028" in said
+
+
+def test_what_is_no_column_of_p_is_not_named(tmp_path):
+    for table in (
+        "| Model | P | R | F1 |\n|---|---|---|---|\n| A | .91 | .93 | .92 |\n",
+        "Here p is a share, and q the rest: .30 and .70 of all.\nAgain .20 and .80 of all.\n",
+        "| Method | Acc |\n|---|---|\n| A | .91 |\n",
+    ):
+        _, said = audited(tmp_path, f"{SENTENCE}{table}")
+        assert "Not read" not in said
