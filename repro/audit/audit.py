@@ -57,7 +57,7 @@ from repro.audit.printed_tests import (
     refuse_coefficients,
     turned,
 )
-from repro.audit.printouts import in_anova, in_summary, in_tukey, of_stata
+from repro.audit.printouts import in_anova, in_summary, in_tukey, of_stata, with_its_name
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
@@ -286,7 +286,7 @@ def _in_columns(text: str, source: str, *, mixed: bool = False) -> tuple[Pasted,
     In a ``mixed`` text degrees of freedom in words may be of something else.
     """
     anova = in_anova(text, source)
-    pasted = read = anova[0] if anova else read_pasted(text, source)
+    pasted = read = anova[0] if anova else with_its_name(read_pasted(text, source))
     if mixed:
         pasted = read = replace(pasted, notes=tuple(DF.sub("", note) for note in pasted.notes))
     statements = in_columns(pasted) or in_matrix(pasted)

@@ -307,10 +307,13 @@ def _lined_up(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[s
     table = [row for row in apart if len(row) > 1]
     _refuse_second(table, lines, file)
     table = _below_their_heads(_triangle(table))
-    if {len(row) - len(table[0]) for row in table[1:]} == {1}:  # no head over the names
+    names = {len(row) - len(table[0]) for row in table[1:]}
+    if names in ({1}, {2}):  # no head over the names
+        (last,) = names
         begin = table[0][0].column
-        if all(row[0].column + len(row[0].text) <= begin for row in table[1:]):
-            table[0] = [Cell("", table[0][0].line, 1), *table[0]]
+        ends = (row[last - 1].column + len(row[last - 1].text) for row in table[1:])
+        if all(end <= begin for end in ends):
+            table[0] = [Cell("", table[0][0].line, 1)] * last + table[0]
     if len({len(row) for row in table}) == 1 and len(table) > 1:
         return table, notes + [row[0].text for row in apart if len(row) == 1]
     rows = [_words(number, _joined(line), r"\S+") for number, line in lines]

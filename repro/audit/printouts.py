@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from repro.audit.comparison import printed_p
 from repro.audit.pasted import Cell, Pasted
@@ -209,6 +210,23 @@ def _of_model(above: str, below: str, before: int) -> Iterator[Statement]:
     degrees = tuple(map(PrintedNumber.read, df))
     name = f"{before + 1}: all coefficients"
     yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
+
+
+def with_its_name(table: Pasted) -> Pasted:
+    """The table with `t` over a column `Statistic` whose rows say so, as jamovi's.
+
+    SpecError where they do not.
+    """
+    head, *body = table.rows
+    heads = [cell.text.strip("*_ ").lower() for cell in head]
+    if "statistic" not in heads or not {"p", "p-value", "sig.", "df"} & {*heads}:
+        return table
+    at = heads.index("statistic")
+    of_t = re.compile(r"(?i)(?:student|welch)(?:['’]?s)? t(?:-test)?\W?|t")
+    if not all(any(of_t.fullmatch(cell.text) for cell in row) for row in body):
+        place, advice = Place(table.file, head[at].line, head[at].column), "rename the column"
+        raise fatal(place, "a statistic without its name", "t, F, z or χ² over its column", advice)
+    return replace(table, rows=((*head[:at], replace(head[at], text="t"), *head[at + 1 :]), *body))
 
 
 _TUKEY = {

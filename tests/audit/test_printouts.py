@@ -402,3 +402,19 @@ def test_what_is_no_column_of_p_is_not_named(tmp_path):
     ):
         _, said = audited(tmp_path, f"{SENTENCE}{table}")
         assert "Not read" not in said
+
+
+JAMOVI = """Independent Samples T-Test
+                          Statistic    df      p       Mean difference   SE difference   Cohen's d
+score    Student's t      2.113        31.0    0.043   5.47              2.59            0.739
+rt       {:15}  1.204        31.0    0.238   12.1              10.0            0.421
+"""
+
+
+def test_a_column_statistic_is_that_of_its_rows(tmp_path):
+    text = JAMOVI.format("Student's t")
+    assert [row.answer for row in rows_of(tmp_path, text)] == ["holds", "holds"]
+    wrong = rows_of(tmp_path, text.replace("0.238", "0.024"))
+    assert [row.answer for row in wrong] == ["holds", "does not"]
+    with pytest.raises(SpecError, match="a statistic without its name"):
+        rows_of(tmp_path, JAMOVI.format("Mann-Whitney U"))
