@@ -207,7 +207,7 @@ def printed_p(text: str) -> PrintedNumber | None:
     """
     text = re.sub(r"^[pP] ?(?=[=<>≤≥.0-9])|[{}$*]", "", text.strip()).strip()
     text = _BEHIND_P.sub("", text)
-    text = text.removeprefix("=").strip().replace("≤", "<").replace("≥", ">")
+    text = re.sub("≤|<=|=<", "<", re.sub("≥|>=|=>", ">", text)).removeprefix("=").strip()
     text = _RAISED.sub(lambda found: "^" + found[0].translate(_DIGITS), text)
     text = _POWER.sub(r"\1 1×", text.replace("^\N{MINUS SIGN}", "^-")).strip()
     if text.lower() in ("", *NOTHING, "ref", "ref.", "reference", "baseline"):

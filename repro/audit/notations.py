@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 
-NUMBER = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?!,?[0-9])"
+NUMBER = r"[-\N{MINUS SIGN}]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?(?![.,]?[0-9])"
 _WITH_P = (
     r"(?= ?\((?:df ?= ?)?[0-9]{1,3}(?:[,;] ?[Nn] ?= ?[0-9,]+)?\) ?[=<>]"
     r"[^\n]{1,60}\n?[^\n]{0,8}(?:\b[pP]\b|\bn\.?s))"
@@ -34,7 +34,8 @@ P = re.compile(
     r"(?:[pP](?:['’]?s|[-_. ]?(?i:val(?:ues?|\b\.?)|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe"
     r"|tukey|(?:one|two|[12])[- ]tailed))?|Sig\.)"
     r"(?: ?\((?:\w+[- ])?\w+\))?(?: of| approx\.?|(?: is| was)?(?: equal to)?) ?"
-    rf"(?:(?P<p>[=<>≤≥≈:] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>[nN]\.?[sS]\.?(?!\w)))"
+    rf"(?:(?P<p>[=<>≤≥≈:] ?(?:{NUMBER}|0?,[0-9]+|[0-9]*(?:\.[0-9]+){{2,}})|0?\.[0-9]+)"
+    r"|= ?(?P<ns>[nN]\.?[sS]\.?(?!\w)))"
     r"|[,;(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)"
     r"|(?:[,;(] ?|is |was )(?P<words>(?:not |non-?|in)significant)"
 )
@@ -148,6 +149,7 @@ _LEGEND = re.compile(
 def plain(text: str) -> str:
     """The text without the marks of LaTeX, Markdown and HTML, of the same lines."""
     text = _LEGEND.sub("† ", _without_tags(text))
+    text = re.sub(r"(?:>=|=>)(?= ?[0-9.])", "≥", re.sub(r"(?:<=|=<)(?= ?[0-9.])", "≤", text))
     text = _without_marks(text)
     text = _with_parentheses(text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)

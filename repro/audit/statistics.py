@@ -257,7 +257,7 @@ def _p_of_words(
     at += found.end("p" if said["p"] else 0)
     if said.get("above") and (said["p"] or "").startswith(("<", "≤")):
         return _between(said["above"], said["p"].strip("<≤ ")), at
-    if "," in (said["p"] or ""):
+    if re.search(r",|\..*\.", said["p"] or ""):
         raise ClaimError(f"p {said['p']!r} has a number that is not plain")
     return printed_p(re.sub("[≈:]", "=", said["p"]) if said["p"] else "n.s."), at
 

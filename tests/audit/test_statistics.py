@@ -457,3 +457,31 @@ def test_a_bound_without_a_p_claims_nothing(tmp_path, bound):
     answers = [row.answer for row in rows_of(tmp_path, f"t(28) = 2.20, p = .036. All {bound}.")]
     assert answers in (["holds"], ["holds", "cannot say"])
     assert rows_of(tmp_path, "F(1, 20) < 1, p < .05")[0].answer == "does not"
+
+
+@pytest.mark.parametrize(
+    ("sign", "answer"),
+    [
+        (">=", "does not"),
+        ("=>", "does not"),
+        ("&gt;=", "does not"),
+        ("<=", "holds"),
+        ("=<", "holds"),
+    ],
+)
+def test_a_relation_may_be_printed_in_two_signs(tmp_path, sign, answer):
+    """p is .0089."""
+    (row,) = rows_of(tmp_path, f"t(30) = 2.80, p {sign} .05")
+    assert row.answer == answer
+    (row,) = rows_of(
+        tmp_path, f"| x | t | df | p |\n|---|---|---|---|\n| a | 2.80 | 30 | {sign} .05 |"
+    )
+    assert row.answer == answer
+
+
+def test_a_p_with_two_points_is_named(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("A: t(28) = 2.20, p = .036; B: t(30) = 2.80, p = .0.009. See fig. 2.5.1.")
+    (audit,) = audit_paths([path])
+    assert [row.id for row in audit.rows] == ["1: A"]
+    assert "p '= .0.009' has a number that is not plain" in audit.lead[0]
