@@ -318,6 +318,29 @@ _OF_COEFFICIENTS = re.compile(
 """Columns of a coefficient or a ratio, and nothing of two methods."""
 
 
+_MODEL = re.compile(
+    r"\(?(?:[0-9]{1,2}|[ivx]{1,4})\)|(?:model|spec(?:ification)?|step|ols|logit|probit|iv|fe)\.? ?"
+    r"\(?(?:[0-9]{1,2}|[ivx]{1,4})\)?|b ?\(s\.?e\.?\).*"
+)
+_OF_TERMS = re.compile(
+    r"(?:predictors?|terms?|covariates?|regressors?|(?:independent|explanatory) variables?"
+    r"|dependent variable)\b.*|\W*[0-9ivx]\W.*|.*\bb ?\(s\.?e\.?\).*"
+)
+_OF_FIT = re.compile(
+    r"\(?(?:intercept|constant|_?cons)\)?|(?:num\. ?)?obs(?:ervations|\.)?|log[- ]?likelihood"
+    r"|(?:adj(?:\.|usted)?|pseudo) r ?(?:²|\^?2|-?squared)|\w+ fixed effects"
+    r"|variables?.*\n(?:n|r ?(?:²|\^?2|-?squared))"
+)
+"""Columns of regressions, the word above their terms, and what else stands below these."""
+
+
+def _is_of_fits(said: str, body: Sequence[Row]) -> bool:
+    """Whether a header in lower case, or a row below it, is one of a table of regressions."""
+    firsts = [plain(row[0].text).strip(" *").lower() for row in body]
+    firsts += [f"{said}\n{first}" for first in firsts]
+    return bool(_OF_TERMS.fullmatch(said)) or any(map(_OF_FIT.fullmatch, firsts))
+
+
 def refuse_coefficients(table: Pasted) -> None:
     """SpecError for a table of coefficients, each of which is tested against zero, without t.
 
@@ -347,10 +370,14 @@ def refuse_coefficients(table: Pasted) -> None:
     of_ratios = [each for each in named if _RATIO.fullmatch(each)]
     only_these = bool(of_ratios) and all(map(_OF_COEFFICIENTS.fullmatch, named))
     row = head if by_head or ((with_se or only_these) and of_all) else row
+    by_model = all(map(_MODEL.fullmatch, named)) and _is_of_fits(said, body)
+    row = head if by_model else row
     if row is not None:
         mistake = "a table of coefficients, which are not compared with each other"
         expected = "for each its statistic: a column t or z, df for t, and p"
         advice = "add these columns: t is the coefficient divided by its standard error"
+        if by_model:
+            advice = "write a row name,z,p for each: z is the coefficient divided by its error"
         if of_ratios and of_ratios[0] not in _NO_RATIO:
             advice = "add a column z: 3.92 ln(ratio) / ln(high / low) of its 95 % interval"
         raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)

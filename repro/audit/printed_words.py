@@ -179,6 +179,10 @@ _TESTS: Mapping[TestName, re.Pattern[str]] = {
     "mann_whitney": re.compile(r"\bmann[- ]?whitney|\brank[- ]sum|\bu[- ]test"),
     "permutation": re.compile(r"\b(?:permutation|randomi[sz]ation) (?:tests?|p\b)"),
 }
+_UNPAIRED = re.compile(
+    r"\b(?:independent|unpaired|(?:two|2)[- ]samples?)(?:[- ](?:samples?|groups?|measures))? "
+    r"t[- ]?tests?\b"
+)
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
     r"|\bfpr|lpips|brier|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
@@ -257,10 +261,14 @@ def runs_told(said: str) -> int | None:
 
 
 class NamedTest(NamedTuple):
-    """The test of a printed p, and its sides, where the table says them."""
+    """The test of a printed p, and its sides, where the table says them.
+
+    ``unpaired`` is whether it is a t-test of independent groups, by Student or Welch.
+    """
 
     test: TestName | None = None
     tails: Literal[1, 2] | None = None
+    unpaired: bool = False
 
 
 UNNAMED = NamedTest()
@@ -271,12 +279,13 @@ def test_told(said: str) -> NamedTest:
     if is_corrected(said):
         return UNNAMED
     found = [test for test, named in _TESTS.items() if named.search(said)]
+    unpaired = not found and _UNPAIRED.search(said) and not _OTHER_TESTS.search(said)
     found = [] if _OTHER_TESTS.search(said) else found
     if "paired" in found and "student" in found:
         found.remove("student")
     one, two = (each.search(said) is not None for each in (ONE_SIDED, TWO_SIDED))
     tails: Literal[1, 2] | None = None if one == two else 1 if one else 2
-    return NamedTest(found[0] if len(found) == 1 else None, tails)
+    return NamedTest(found[0] if len(found) == 1 else None, tails, bool(unpaired))
 
 
 def runs_in_name(name: str, *, of_method: bool) -> int | None:

@@ -241,7 +241,8 @@ def _unread(
 
 def _is_level(p: re.Match[str], begin: int) -> bool:
     """Whether a p is not a result but the level of a mark, or of what counts as significant."""
-    before, after = p.string[begin : p.start()], p.string[p.end() :]
+    before = p.string[max(begin, p.start() - _LONGEST) : p.start()]
+    after = p.string[p.end() : p.end() + _LONGEST]
     if _NO_P.search(before[-_SHOWN:].lower()) or re.search(r"[†‡§+#] ?[=:]?$", before):
         return True
     said = before.rpartition(". ")[2] + p[0] + after.partition(". ")[0]
