@@ -47,6 +47,7 @@ from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judg
 from repro.audit.notations import with_daggers, with_minus
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import Pasted, read_pasted
+from repro.audit.printed_cells import with_levels
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
 from repro.audit.printed_tests import (
@@ -64,7 +65,6 @@ from repro.audit.statistics import (
     audit_statistics,
     has_statistics,
     in_text,
-    with_levels,
 )
 from repro.audit.unread import not_read, refuse_without_df, sentence_on
 from repro.consent import Consent

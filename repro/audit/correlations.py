@@ -17,9 +17,10 @@ import numpy as np
 
 from repro.audit.audit_file import PrintedAxis, PrintedCorrelation, PrintedPoints, PrintedWindow
 from repro.audit.comparison import NOT_SIGNIFICANT, Audited, Grade, Value, noted
+from repro.audit.p_range import possible
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import bare, legend_told
-from repro.audit.statistics import Statement, checked, possible
+from repro.audit.statistics import Statement, checked
 from repro.errors import ClaimError, Place, Problem
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal

@@ -8,6 +8,7 @@ A one-sided p against the printed difference is 1 minus the one in its direction
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -18,12 +19,14 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc, ndtr, stdtr
 
 from repro.audit.audit_file import TestName
+from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
 
 Floats: TypeAlias = NDArray[np.float64]
 Span: TypeAlias = tuple[float, float]
 GRID = np.linspace(0, 1, 25)
 ZOOMS = 5
+SIGNED = "trρz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +222,44 @@ def tail_of(kind: str, df: Sequence[float], value: float) -> float:
             share = min(value, 1.0) ** 2
             value = (share * df[0] / (1 - share)) ** 0.5 if share < 1 else float("inf")
     return float(2 * stdtr(df[0], -value))
+
+
+def may_be_exact(
+    kind: str, df: Sequence[PrintedNumber], value: PrintedNumber, p: PrintedNumber, span: Span
+) -> bool:
+    """Whether the exact p of few values may be printed, where an approximation gives ``span``.
+
+    An exact p is up to 3.2 times as large (Q of one unlike pair), and any share of a small one.
+    That of Spearman is 0.9 to 3.5 times as large; the normal approximation may be larger.
+    """
+    if kind == "ρ":
+        least = max(abs(value.value) - value.half, 0.0)
+        normal = tail_of("z", (), least * (df[0].value + 1) ** 0.5)
+        few = 3.5 if df[0].value < 10 else 1.1
+        return p.high >= 0.9 * span[0] and p.low <= max(few * span[1], normal)
+    return p.low <= 4 * span[1] and (p.high >= span[0] / 2 or span[0] < 0.2)
+
+
+def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
+    """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
+    thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
+    text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "trρ" else text
+    parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?[Nn] ?= ?[0-9,]+$", "", text.strip("() ")))
+    wanted = {"F": 2, "q": 2, "z": 0}.get(kind, 1)
+    parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
+    if kind == "z":
+        return ()
+    if len(parts) != wanted or not all(re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]+)?", e) for e in parts):
+        raise ClaimError(f"{kind}({text}) needs {wanted} degrees of freedom")
+    found = tuple(map(PrintedNumber.read, parts))
+    if not all(each.value > 0 for each in found):
+        raise ClaimError(f"{kind}({text}): degrees of freedom are above 0")
+    return found
+
+
+def possible(kind: str, value: PrintedNumber) -> PrintedNumber:
+    if kind not in SIGNED and value.value < 0:
+        raise ClaimError(f"{kind} is not negative, and {value.text} is")
+    if kind in "rρ" and abs(value.value) > 1:
+        raise ClaimError(f"a correlation lies between -1 and 1, and {value.text} does not")
+    return value

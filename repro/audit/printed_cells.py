@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
 from repro.audit.comparison import NOT_SIGNIFICANT
+from repro.audit.notations import NAMES, NUMBER
 from repro.audit.printed_words import ACCURACY_KNOWN, TURNED, Better, Meaning, way
 from repro.errors import ClaimError
 from repro.evidence.published import PrintedNumber
@@ -391,3 +392,22 @@ def _share(level: re.Match[str]) -> str:
         return level["p"] or level["alpha"] or level["level"]
     percent = float(level["percent"])
     return f"{min(percent, 100 - percent) / 100:.6g}"
+
+
+_STARRED = re.compile(
+    rf"(?P<said>(?:{NAMES}) ?\([^()\n]{{1,40}}\) ?[=<>] ?{NUMBER})"
+    r"(?P<stars>\*{1,4}|[†‡§]{1,2})(?![\w*])(?![,;]? ?\(?[*_$]*[pP]\b)"
+)
+
+
+def with_levels(text: str) -> str:
+    """`t(28) = 2.20 p < .05` for `t(28) = 2.20*`, where a legend says it and no p follows."""
+    legend = legend_told(text.lower())
+
+    def said(found: re.Match[str]) -> str:
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        level = legend.get(found["stars"])
+        bold = re.search(rf"(?<![^\s(|]){re.escape(found['stars'])}(?!\*)[^*]*$", before)
+        return found[0] if level is None or bold else f"{found['said']} p {level.text}"
+
+    return _STARRED.sub(said, text) if legend else text

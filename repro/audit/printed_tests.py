@@ -13,15 +13,14 @@ from typing import TypeAlias
 
 from repro.audit.comparison import printed_p
 from repro.audit.notations import STATISTIC, plain
+from repro.audit.p_range import df_of, possible
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import bare, is_result, legend_told
 from repro.audit.printed_words import TWO_SIDED
 from repro.audit.statistics import (
     Statement,
     checked,
-    df_of,
     is_of_variances,
-    possible,
     statement_at,
 )
 from repro.audit.unread import EXAMPLES

@@ -361,3 +361,32 @@ def of_all(text: str) -> Literal[1, 2] | None:
             found |= {1} if ONE_SIDED.search(sentence.lower()) else set()
             found |= {2} if TWO_SIDED.search(sentence.lower()) else set()
     return found.pop() if len(found) == 1 else None
+
+
+_CORRECTION = r"(?P<sort{0}>bonferroni|holm)(?:[- ](?:bonferroni|holm))?"
+_FAMILY = re.compile(
+    rf"{_CORRECTION.format(1)}[- ](?:corrected|adjusted)"
+    r"(?: p(?:[- ]?values?|s)\b(?! ?(?:of |is |was )?[=<>.0-9])|[^.;:()=<>]{0,30}\)?:)"
+    r"|\bp(?:[- ]?values|s) (?:are|were|have been) (?:all )?"
+    rf"(?:{_CORRECTION.format(2)}[- ](?:corrected|adjusted)"
+    rf"|(?:corrected|adjusted)[\w ,-]{{0,40}}?\b{_CORRECTION.format(3)})"
+)
+_TESTS_NAMED = re.compile(rf"\b([0-9]+|{'|'.join(_COUNTS)}) (?:\w+ )?(?:tests|comparisons)\b")
+
+
+def families(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
+    """From where on a text says that all p-values are corrected, how, and for how many tests.
+
+    0 from where that is for all of the text, and 0 tests where their number is not named.
+    """
+    text, begin = text.lower(), 0
+    for end in [*(each.end() for each in _SENTENCES.finditer(text)), len(text)]:
+        found = _FAMILY.search(text, begin, end)
+        if found and not (_OF_PART.search(text, begin, found.start()) or " all" in found[0]):
+            said = text[begin:end]
+            tests = _TESTS_NAMED.search(said)
+            number = _COUNTS.get(tests[1]) or int(tests[1]) if tests else 0
+            sort = "Holm" if "holm" in found[0] else "Bonferroni"
+            at = 0 if re.search(r"\ball\b", said[: found.start() - begin]) else found.end()
+            yield at, (sort, number)
+        begin = end

@@ -19,7 +19,6 @@ from repro.audit.findings import YES, number, p_from, p_text
 from repro.audit.grading import decision
 from repro.audit.notations import (
     ENDS,
-    NAMES,
     NUMBER,
     OPENED,
     STATISTIC,
@@ -28,13 +27,13 @@ from repro.audit.notations import (
     kind_of,
     plain,
 )
-from repro.audit.p_range import Span, ends_of, tail_of
-from repro.audit.printed_cells import legend_told
+from repro.audit.p_range import SIGNED, Span, df_of, ends_of, may_be_exact, possible, tail_of
 from repro.audit.printed_words import (
     ONE_SIDED,
     TWO_SIDED,
     UNCORRECTED,
     corrections,
+    families,
     is_corrected,
     of_all,
     tells_of_one_sided,
@@ -43,9 +42,9 @@ from repro.audit.unread import EXAMPLE, EXAMPLES, gathered, sentence_on
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
+from repro.stats.multiplicity import holm
 
 ALPHA = 0.05
-SIGNED = "trρz"
 MAX_STATEMENTS = 2_000
 _BEFORE = re.compile(rf"(?:^|[\s,;:(])[pP] ?(?P<p>[=<>≤≥] ?{NUMBER}) ?[,;:]? ?\(?$")
 _CALLED = tuple(("χ²", first) for first in "QLGW")
@@ -63,7 +62,8 @@ class Statement:
     ``df`` is empty for z; F has both, and q the number of groups first. ``tails`` are those that
     its sentence names. ``ratio`` is whether F is that of two variances, of which both ends count.
     ``symbol`` is how it is called, if not by its kind: rs, or QE of chi-squared. ``uncorrected``
-    is whether words say so of its p, which ends at ``p_end`` of its line.
+    is whether words say so of its p, which ends at ``p_end`` of its line; ``family`` is how the
+    text says that all p-values are corrected, Holm or Bonferroni, and for how many tests, if any.
     """
 
     id: str
@@ -76,6 +76,7 @@ class Statement:
     symbol: str = ""
     uncorrected: bool = False
     p_end: int = 0
+    family: tuple[str, int] = ("", 0)
 
     @property
     def text(self) -> str:
@@ -95,25 +96,6 @@ def has_statistics(text: str) -> bool:
     return OPENED.search(plain(text)) is not None
 
 
-_STARRED = re.compile(
-    rf"(?P<said>(?:{NAMES}) ?\([^()\n]{{1,40}}\) ?[=<>] ?{NUMBER})"
-    r"(?P<stars>\*{1,4}|[†‡§]{1,2})(?![\w*])(?![,;]? ?\(?[*_$]*[pP]\b)"
-)
-
-
-def with_levels(text: str) -> str:
-    """`t(28) = 2.20 p < .05` for `t(28) = 2.20*`, where a legend says it and no p follows."""
-    legend = legend_told(text.lower())
-
-    def said(found: re.Match[str]) -> str:
-        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        level = legend.get(found["stars"])
-        bold = re.search(rf"(?<![^\s(|]){re.escape(found['stars'])}(?!\*)[^*]*$", before)
-        return found[0] if level is None or bold else f"{found['said']} p {level.text}"
-
-    return _STARRED.sub(said, text) if legend else text
-
-
 class InText(NamedTuple):
     """What a text prints: its statistics, what of them is not plain, and where each p ends.
 
@@ -131,7 +113,7 @@ def in_text(text: str, file: str, before: int = 0) -> InText:
     problems: list[Problem] = []
     ends: set[tuple[int, int]] = set()
     text = plain(text)
-    told, begin = list(corrections(text)), 0
+    told, corrected, begin = list(corrections(text)), list(families(text)), 0
     for line, words in enumerate(text.split("\n"), 1):
         read = {e.start(): e for e in STATISTIC.finditer(words) if is_statement(e)}
         opened = sorted(each.start() for each in OPENED.finditer(words))
@@ -145,7 +127,8 @@ def in_text(text: str, file: str, before: int = 0) -> InText:
                 for each in statement_at(
                     words, at, read.get(at), line, before + len(found), until, denied=denied
                 ):
-                    found.append(each)
+                    of = [how for start, how in corrected if start <= begin + at and each.p]
+                    found.append(replace(each, family=of[-1]) if of and not denied else each)
                     ends.add((line, each.p_end))
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
@@ -278,31 +261,6 @@ def _label(words: str, at: int) -> str:
     return label if len(label) <= 60 else f"...{label[-57:]}"
 
 
-def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
-    """Degrees of freedom, whole ones exact; those of Welch may have been rounded, see `welch`."""
-    thousands = r"(?<![0-9,])([0-9]{1,3}),([0-9]{3})(?![0-9,])"
-    text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "trρ" else text
-    parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?[Nn] ?= ?[0-9,]+$", "", text.strip("() ")))
-    wanted = {"F": 2, "q": 2, "z": 0}.get(kind, 1)
-    parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
-    if kind == "z":
-        return ()
-    if len(parts) != wanted or not all(re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]+)?", e) for e in parts):
-        raise ClaimError(f"{kind}({text}) needs {wanted} degrees of freedom")
-    found = tuple(map(PrintedNumber.read, parts))
-    if not all(each.value > 0 for each in found):
-        raise ClaimError(f"{kind}({text}): degrees of freedom are above 0")
-    return found
-
-
-def possible(kind: str, value: PrintedNumber) -> PrintedNumber:
-    if kind not in SIGNED and value.value < 0:
-        raise ClaimError(f"{kind} is not negative, and {value.text} is")
-    if kind in "rρ" and abs(value.value) > 1:
-        raise ClaimError(f"a correlation lies between -1 and 1, and {value.text} does not")
-    return value
-
-
 def span_of(statement: Statement, *, rounded_df: bool = False) -> Span:
     """The two-sided p of every statistic that is printed like this; upper tail for F and χ².
 
@@ -383,9 +341,10 @@ def audit_statistics(
     statements = [
         replace(e, id=re.sub("^[0-9]+", str(at), e.id)) for at, e in enumerate(statements, 1)
     ]
-    rows = tuple(_audited(each, rounding, said) for each in statements)
+    statements = [replace(e, p=e.p.under(rounding)) if e.p else e for e in statements]
+    rows = _of_families(statements, [_audited(each, rounding, said) for each in statements])
     lead = tuple(sentence_on(unread))
-    return Audit("", source, rows, tuple(said.sentences()), lead, len(unread))
+    return Audit("", source, tuple(rows), tuple(said.sentences()), lead, len(unread))
 
 
 def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:
@@ -395,8 +354,8 @@ def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:
 
 
 def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
-    p = None if each.p is None else each.p.under(rounding)
-    each = replace(each, value=each.value.under(rounding), p=p)
+    p = each.p
+    each = replace(each, value=each.value.under(rounding))
     span = span_of(each, rounded_df=each.kind in said.rounded_df)
     row = Audited(
         id=each.id,
@@ -446,7 +405,7 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
     if may_be and p.high >= span[0]:  # no correction makes a p smaller
         reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
-    if each.kind in "HQρ" and _may_be_exact(each, p, span):
+    if each.kind in "HQρ" and may_be_exact(each.kind, each.df, each.value, p, span):
         by = "t" if each.kind == "ρ" else "chi-squared"
         reason = f"{gives} by {by}, not {p_text(p)}, which may be the exact p of few values"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="exact p", reason=reason)
@@ -457,6 +416,50 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
     reason = f"{gives}, not {p_text(p)}" + "; the decision at 5 % is the other one" * other
     reason += ", and its words say it is not corrected" * (told.corrected and each.uncorrected)
     return replace(row, grade=grade, answer="does not", reason=reason)
+
+
+def _of_families(statements: Sequence[Statement], rows: Sequence[Audited]) -> Iterator[Audited]:
+    """The rows, judged by the corrected p where the text says that all p-values are corrected.
+
+    By Holm for more tests than are printed, each is at least what it is for these.
+    """
+    corrected: dict[int, tuple[Span, str]] = {}
+    for by, tests in {each.family for each in statements if each.family[0]}:
+        inside = [
+            at
+            for at, each in enumerate(statements)
+            if each.family == (by, tests) and not each.uncorrected
+        ]
+        many = max(tests, len(inside))
+        low, high = ([(rows[at].p_interval or (0.0, 1.0))[end] for at in inside] for end in (0, 1))
+        times = [[min(1.0, p * many) for p in each] for each in (low, high)]
+        low = list(holm(low)) if by == "Holm" else times[0]
+        high = list(holm(high)) if by == "Holm" and many == len(inside) else times[1]
+        for at, *span in zip(inside, low, high, strict=True) if many > 1 else ():
+            corrected[at] = (span[0], span[1]), f"by {by} for {many} tests"
+    for at, (each, row) in enumerate(zip(statements, rows, strict=True)):
+        yield _with_corrected(row, each, *corrected[at]) if at in corrected else row
+
+
+def _with_corrected(row: Audited, each: Statement, span: Span, said: str) -> Audited:
+    """The row where p is that of ``span``, ``said`` to be corrected, or that of no correction."""
+    reason = f"{row.reason.partition(', not')[0]}, and {_p_of(span)} {said}"
+    if (p := each.p) is None or row.answer == "does not":
+        return row
+    if p.meets(*span) and (p.relation == "=" or p.low <= span[0] <= span[1] <= p.high):
+        found = replace(row, grade=Grade.CONSISTENT, condition="", answer="holds", reason=reason)
+    elif row.answer == "holds":
+        reason += f"; {p_text(p)} is not corrected, and the text says that it is"
+        found = replace(
+            row,
+            grade=Grade.CONSISTENT_IF,
+            condition="uncorrected p",
+            answer="cannot say",
+            reason=reason,
+        )
+    else:
+        return row
+    return replace(found, findings=(found.reason,))
 
 
 def _one_sided(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Audited | None:
@@ -485,17 +488,3 @@ def _one_sided(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> 
     answer: Answer = "holds" if sure else "cannot say"
     grade = Grade.CONSISTENT_IF
     return replace(row, grade=grade, condition="one-sided", answer=answer, reason=reason)
-
-
-def _may_be_exact(each: Statement, p: PrintedNumber, span: Span) -> bool:
-    """Whether the exact p of few values may be printed, where an approximation gives ``span``.
-
-    An exact p is up to 3.2 times as large (Q of one unlike pair), and any share of a small one.
-    That of Spearman is 0.9 to 3.5 times as large; the normal approximation may be larger.
-    """
-    if each.kind == "ρ":
-        least = max(abs(each.value.value) - each.value.half, 0.0)
-        normal = tail_of("z", (), least * (each.df[0].value + 1) ** 0.5)
-        few = 3.5 if each.df[0].value < 10 else 1.1
-        return p.high >= 0.9 * span[0] and p.low <= max(few * span[1], normal)
-    return p.low <= 4 * span[1] and (p.high >= span[0] / 2 or span[0] < 0.2)

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from repro.audit.audit import audit_paths
 from repro.audit.statistics import in_text
@@ -190,7 +191,7 @@ def test_degrees_of_freedom_are_rounded_where_they_can_be(text, answer, tmp_path
 
 
 def test_a_correction_makes_no_p_smaller(tmp_path):
-    text = "Bonferroni-corrected: t(28) = 2.20, p = .001; t(28) = 2.20, p = .072"
+    text = "Bonferroni-corrected: t(28) = 2.20, p = .001; t(28) = 2.20, p = .09"
     assert [row.answer for row in rows_of(tmp_path, text)] == ["does not", "cannot say"]
 
 
@@ -485,3 +486,54 @@ def test_a_p_with_two_points_is_named(tmp_path):
     (audit,) = audit_paths([path])
     assert [row.id for row in audit.rows] == ["1: A"]
     assert "p '= .0.009' has a number that is not plain" in audit.lead[0]
+
+
+LIST = "A vs B, t(28) = 2.75, p = {}; A vs C, t(28) = 3.40, p = {}; B vs C, t(28) = 1.90, p = {}."
+RAW = [2 * stats.t.sf(t, 28) for t in (2.75, 3.4, 1.9)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Pairwise comparisons (Bonferroni-corrected p values): {}",
+        "Bonferroni-adjusted p-values (3 comparisons) are reported: {}",
+        "Pairwise (Bonferroni-corrected, three tests): {}",
+        "All p values were Bonferroni-corrected. {}",
+        "All p values are corrected for multiple comparisons by Bonferroni. {}",
+        "{} All p values are Bonferroni-corrected.",
+    ],
+)
+def test_p_that_are_all_said_to_be_corrected(tmp_path, words):
+    """By Bonferroni for three tests; raw ones are not what the text says."""
+    for times, answer in ((3, "holds"), (1, "cannot say")):
+        said = words.format(LIST.format(*(f"{times * p:.4f}" for p in RAW)))
+        assert [row.answer for row in rows_of(tmp_path, said)] == [answer] * 3
+    said = words.format(LIST.format(".031", ".006", ".020"))
+    assert [row.answer for row in rows_of(tmp_path, said)] == ["holds", "holds", "does not"]
+
+
+def test_only_the_largest_p_of_holm_is_the_raw_one(tmp_path):
+    words = "All p values are Holm-adjusted. "
+    adjusted = multipletests(RAW, method="holm")[1]
+    rows = rows_of(tmp_path, words + LIST.format(*(f"{p:.4f}" for p in adjusted)))
+    assert [row.answer for row in rows] == ["holds"] * 3
+    rows = rows_of(tmp_path, words + LIST.format(*(f"{p:.4f}" for p in RAW)))
+    assert [row.answer for row in rows] == ["cannot say", "cannot say", "holds"]
+    assert "not corrected, and the text says that it is" in rows[0].reason
+    rows = rows_of(tmp_path, f"{words}All 6 comparisons: {LIST.format(*(f'{p:.4f}' for p in RAW))}")
+    assert [row.answer for row in rows] == ["cannot say", "cannot say", "holds"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "F(2, 57) = 4.10, p = .022. Pairs (Bonferroni-corrected p values): t(28) = 2.2, p = .073.",
+        "Post hoc tests were Holm-corrected. F(2, 57) = 4.10, p = .022; t(28) = 2.2, p = .036.",
+        "p values of post hoc tests are Holm-corrected. t(28) = 2.2, p = .036; t(9) = 3, p = .015.",
+        "t(28) = 2.20, p = .036; t(9) = 3, Bonferroni-corrected p = .030.",
+        "The p values were not Bonferroni-corrected. t(28) = 2.2, p = .036; t(9) = 3, p = .015.",
+        "All p values are Holm-adjusted. t(28) = 9.20, p < .001; t(28) = 8.1, p < .001.",
+    ],
+)
+def test_a_p_of_which_no_family_is_named_may_be_the_raw_one(tmp_path, text):
+    assert rows_of(tmp_path, text)[0].answer == "holds"
