@@ -59,7 +59,7 @@ LEGEND = {
         "alpha lies inside the interval: the unrounded numbers may decide either way"
     ),
     Grade.INCONSISTENT: (
-        "no test reproduces the printed p (printed numbers disagree); the decision is the same"
+        "no test reproduces the printed p (numbers disagree); the decision is the same, or open"
     ),
     Grade.NOT_BY_T_TEST: (
         "no t-test of independent arms reproduces the printed p; a rank, permutation or paired "

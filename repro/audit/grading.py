@@ -204,7 +204,8 @@ def _judged(row: AuditRow, assumed: Variant, *, known: bool) -> tuple[Grade, str
         return Grade.NOT_BY_T_TEST, ""
     if contrary:
         return Grade.DECISION_INCONSISTENT, ""
-    if decision(span, row.comparison.alpha) is None and assumed.test != "paired":
+    open_to_both = decision(span, row.comparison.alpha) is None and assumed.test != "paired"
+    if open_to_both and row.matches:
         return Grade.DECISION_FRAGILE, ""
     return _fit(row, assumed)
 

@@ -213,20 +213,13 @@ def _of_model(above: str, below: str, before: int) -> Iterator[Statement]:
 
 
 def with_its_name(table: Pasted) -> Pasted:
-    """The table with `t` over a column `Statistic` whose rows say so, as jamovi's.
-
-    SpecError where they do not.
-    """
+    """The table with `t` over a column `Statistic` whose rows all say so, as jamovi's."""
     head, *body = table.rows
-    heads = [cell.text.strip("*_ ").lower() for cell in head]
-    if "statistic" not in heads or not {"p", "p-value", "sig.", "df"} & {*heads}:
-        return table
-    at = heads.index("statistic")
-    of_t = re.compile(r"(?i)(?:student|welch)(?:['’]?s)? t(?:-test)?\W?|t")
+    of_t = re.compile(r"(?i)(?:student|welch)(?:['’]?s)? t(?:-test)?\W?")
     if not all(any(of_t.fullmatch(cell.text) for cell in row) for row in body):
-        place, advice = Place(table.file, head[at].line, head[at].column), "rename the column"
-        raise fatal(place, "a statistic without its name", "t, F, z or χ² over its column", advice)
-    return replace(table, rows=((*head[:at], replace(head[at], text="t"), *head[at + 1 :]), *body))
+        return table
+    named = (replace(c, text="t") if c.text.lower() == "statistic" else c for c in head)
+    return replace(table, rows=(tuple(named), *body))
 
 
 _TUKEY = {

@@ -38,7 +38,8 @@ def said(row, words):
     ("b", "p", "how", "grade", "survives"),
     [
         (("11.0", "1.0"), "0.04", {"test": "student"}, "DECISION-FRAGILE", False),
-        (("11.0", "1.0"), "0.9", {"test": "student"}, "DECISION-FRAGILE", False),
+        (("11.0", "1.0"), "0.9", {"test": "student"}, "INCONSISTENT", False),
+        (("11.0", "1.0"), "0.9", {}, "NOT-BY-T-TEST", False),
         (("11.0", "1.0"), "0.04", {"test": "student", "alpha": 0.1}, "CONSISTENT", True),
         (("11.0", "1.0"), "0.5", {"test": "student", "alpha": 0.1}, "DECISION-INCONSISTENT", True),
         (("11.0", "1.0"), "0.002", {"test": "student", "alpha": 0.1}, "INCONSISTENT", True),

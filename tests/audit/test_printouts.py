@@ -416,5 +416,25 @@ def test_a_column_statistic_is_that_of_its_rows(tmp_path):
     assert [row.answer for row in rows_of(tmp_path, text)] == ["holds", "holds"]
     wrong = rows_of(tmp_path, text.replace("0.238", "0.024"))
     assert [row.answer for row in wrong] == ["holds", "does not"]
-    with pytest.raises(SpecError, match="a statistic without its name"):
+    with pytest.raises(SpecError, match="which test its statistic is of"):
         rows_of(tmp_path, JAMOVI.format("Mann-Whitney U"))
+
+
+@pytest.mark.parametrize("bar", [" |", ""])
+@pytest.mark.parametrize("decided", [{}, {"methods": "columns"}, {"methods": "rows"}])
+def test_weka_is_refused_with_what_to_write(tmp_path, bar, decided):
+    text = (
+        f"Dataset                   (1) trees.J4{bar} (2) bayes (3) lazy\n{'-' * 60}\n"
+        f"iris                      (100)   94.73(5.30){bar}   95.53(5.02)    95.40(4.80)\n"
+        f"diabetes                  (100)   74.49(5.27){bar}   75.75(5.32)    70.62(4.67) *\n"
+        f"ionosphere                (100)   89.74(4.38){bar}   82.17(6.14) *  87.10(5.12)\n"
+        f"{'-' * 60}\n                                (v/ /*){bar}      (0/1/0)        (0/1/1)\n"
+    )
+    without_key = text[: text.rindex("(v/")]
+    with pytest.raises(SpecError, match="Weka") as caught:
+        audited(tmp_path, text, **decided)
+    head, row = caught.value.problems[0].expected.split(", below it ")
+    rows, _ = audited(tmp_path, f"{head}\n|---|---|---|\n{row}\n")
+    assert [*rows] == ["J48 vs IBk, iris"]
+    with pytest.raises(SpecError, match=r"a result in the name|no column of results"):
+        audited(tmp_path, without_key)
