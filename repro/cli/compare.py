@@ -249,7 +249,8 @@ class Comparing:
 
     def options(self) -> dict[str, Any]:
         """The same for what compares; ClaimError for options of a limit that do not fit."""
-        from repro.workflows.compare import level_of, reference_of
+        from repro.workflows.compare import reference_of
+        from repro.workflows.limits import level_of
 
         if not 8 <= len(self.why or "the default") <= 600:
             advice = "to do: give the reason in 8 to 600 characters"
