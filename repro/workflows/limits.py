@@ -61,7 +61,7 @@ def refuse_wrong_side(level: MeanLimit | None, results: FoundResults) -> None:
 
 
 def refuse_units(asked: MeanLimit | None, results: FoundResults) -> None:
-    """ClaimError where percent seem to stand beside fractions: in two arms, or in the limit."""
+    """ClaimError where percent seem to be mixed with fractions: of two arms, or of the limit."""
     levels = _levels(results)
     if asked is not None:
         limit = f"--{asked.side.replace('_', '-')}", ScaleOfArm(asked.limit, None, 0.0)
