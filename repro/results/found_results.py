@@ -216,7 +216,7 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     if len(found) < len(every):
         results.imports = {}
     if only:
-        results.said += (f"of the field '{key}' only '{value}'" for key, value in only.items())
+        results.said += (f"only '{value}' of the field '{key}'" for key, value in only.items())
         results.table = ""
         results.imports = {
             arm: {**declared, "where": {**declared.get("where", {}), **only}}
@@ -299,7 +299,7 @@ def _at_step(
         ]
     results = _of_forms(path, base, forms, cut, hints)
     if not path.is_file():
-        results.said.append(f"of the number '{key}' only {step}")
+        results.said.append(f"only {step} of the number '{key}'")
         results.imports, results.table = {}, ""
     with suppress(ClaimError, DataError):
         measure = hints.measure if path.is_file() else results.measure

@@ -33,7 +33,7 @@ def sheet_by_path(
         key, value = field_of_task(path, runs, hints)
         kept = [place for place, run in enumerate(runs) if str(run.fields.get(key)) == value]
         arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
-        only = [f"of '{key}' in the paths only '{value}'"]
+        only = [f"only '{value}' of '{key}' in the paths"]
     if forms[0].importer.get("from") == "files":  # lm-eval names what is evaluated by its folder
         _refuse_pooled(path, arms, runs, hints)
     seed = seed_field(path, runs, hints)

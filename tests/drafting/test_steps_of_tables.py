@@ -45,7 +45,7 @@ def test_a_comparison_says_it_of_both() -> None:
 def test_one_step_may_be_named() -> None:
     done = repro("compare", table(), "--arm", "record", "--at-most", "3.28", "--step", "1670")
     assert done.returncode == 0, done.stderr
-    assert "of the field 'step' only '1670'" in done.stdout
+    assert "only '1670' of the field 'step'" in done.stdout
     assert "not one program" not in done.stdout
     (arm,) = read_document(Path("reports/old_at_most/declared/report.json")).arms
     assert arm.summaries[0].n == 3
