@@ -13,7 +13,7 @@ from pathlib import Path
 
 from repro.errors import ClaimError
 from repro.results.forms import Form, FoundRun, OneRunError, named, refused
-from repro.results.path_names import EPISODES
+from repro.results.path_names import EPISODES, STAMP
 from repro.results.readings import time_of
 from repro.results.roles import (
     PART,
@@ -110,7 +110,7 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
             advice = _one_phase(rows, key) or _of_parts(rows, key, values)
             raise refused(rows.path, mistake, "runs that differ by their seed", advice)
         counted = role == "index" and numbered and number_like(rows.runs, key)
-        if role == "measure" or counted or rows.of_task(key):
+        if role == "measure" or counted or key == STAMP or rows.of_task(key):
             continue
         if (role == "step" and _is_curve(rows, key)) or recurs(
             rows.cells(key), count, exactly=role == "time"

@@ -281,6 +281,8 @@ def no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
     tasks = [key for key in known if role_of(key) == "task"]
     mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
     advice = "name it: --arm FIELD"
+    if path.is_dir():
+        advice += "; or put the runs of each arm into a folder of its name"
     if tasks:
         advice += f", as in --arm {tasks[0]}, if '{tasks[0]}' is what is compared, and not a task"
     return unfit(path, mistake, "one that differs between arms", advice)
