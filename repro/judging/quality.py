@@ -103,8 +103,8 @@ class Gate:
 
     def _doubt(self) -> None:
         """What spoke against the runs when the claim was written from them."""
-        own = self.claim.source.own if isinstance(self.claim.source, AuthorSource) else ""
-        _, _, doubt = own.partition(f"{WRITTEN_FROM_RESULTS}; ")
+        said = self.claim.source.own if isinstance(self.claim.source, AuthorSource) else ""
+        _, _, doubt = said.partition(f"{WRITTEN_FROM_RESULTS}; ")
         if doubt and self.claim.exploratory:
             self._flag(FlagKind.DOUBT, f"{fmt.upper_first(doubt)}.")
 

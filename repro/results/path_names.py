@@ -222,7 +222,7 @@ def labels_of(templates: Sequence[str]) -> list[str]:
     before = common(split)
     after = common([parts[before:][::-1] for parts in split])
     first = split[0]
-    bare = any(parts[before : before + 1] and parts[before][:1].isdigit() for parts in split)
+    bare = any(len(parts) <= before + after or parts[before][:1].isdigit() for parts in split)
     if bare and before >= 2 and first[before - 2] and "/" not in first[before - 1]:
         before -= 2  # a number is told with the word before it: lr=0.1
     labels = ["".join(parts[before : len(parts) - after]) for parts in split]

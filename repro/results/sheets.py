@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +14,23 @@ from repro.results.path_names import parts_of
 from repro.results.readings import short
 from repro.results.row_units import Rows, Sheet
 from repro.results.run_fields import Hints, arms_inside, field_of_task, seed_field, sums_up_seeds
+
+
+def named_inside(
+    forms: Sequence[Form], found: Sequence[tuple[Form, FoundRun]], hints: Hints
+) -> bool:
+    """Whether fields of the runs name the arms, and not paths: there each is of one run, or a job.
+
+    Jobs have the number of a scheduler alone, `slurm-48123`, and each arm inside has one.
+    """
+    runs = [run for _, run in found]
+    if hints.arm or len(runs) == len(forms):
+        return any(hints.arm in run.fields for run in runs) if hints.arm else arms_inside(runs)
+    if len({re.sub(r"\d+", "", form.arm) for form in forms}) > 1:
+        return False
+    keys = [key for key in runs[0].fields if arms_inside(runs, key)]
+    pairs = ({(form.arm, str(run.fields[key])) for form, run in found} for key in keys)
+    return any(len(each) == len(forms) == len({name for _, name in each}) for each in pairs)
 
 
 def sheet_by_path(

@@ -349,3 +349,33 @@ def test_no_looser_name_has_a_seed(template: str) -> None:
     done = repro("compare", stamped(f"runs/{template}"), "--better", "higher")
     assert "seeds by the field 'seed'" not in done.stdout
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("template", "names", "arms"),
+    [
+        ("{arm}_s{seed}", "base base_v2", "base 3, base_v2 3"),
+        ("runs/{arm}/seed_{seed}", "ours ours-big", "ours 3, ours-big 3"),
+        ("{arm}_s{seed}", "plain base_v2", "base_v2 3, plain 3"),
+        ("runs/{arm}_{seed}_end", "new_ppo new_ppo_big", "ppo 3, ppo_big 3"),
+    ],
+)
+def test_an_arm_is_called_by_a_word_that_is_there(template: str, names: str, arms: str) -> None:
+    """A name that another one begins with is no `plain` one: that would be made a baseline."""
+    results = stamped(f"all/{template}", names)
+    done = repro("compare", results, "--better", "higher", "--baseline", arms.split(maxsplit=1)[0])
+    counts = done.stdout.partition("the seeds per arm: ")[2].partition("\n")[0]
+    assert sorted(counts.split(", ")) == sorted(arms.split(", ")), done.stderr
+
+
+def test_numbers_of_jobs_are_no_names_where_the_runs_have_some() -> None:
+    """The logs of SLURM arrays: the job is a number, and the method stands inside."""
+    for job, arm in ((48123, "ours"), (48200, "base")):
+        for seed in range(4):
+            lines = [f"method: {arm}", f"seed: {seed}", f"loss: {1 + (arm == 'base') + seed / 9}"]
+            file = Path("logs", f"slurm-{job}_{seed}.out")
+            file.parent.mkdir(exist_ok=True)
+            file.write_text("\n".join(lines))
+    done = repro("compare", "logs", "--better", "lower")
+    assert "the seeds per arm: ours 4, base 4" in done.stdout, done.stderr
+    assert "48123" not in done.stdout

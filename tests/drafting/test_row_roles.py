@@ -422,7 +422,7 @@ def test_rows_in_the_file_of_a_run_may_be_parts_of_it() -> None:
 
 def test_an_unknown_word_before_a_number_is_asked_about() -> None:
     results = tree("{method}/layer_{n}.json", n=range(4))
-    assert "--seed layer if each is a run of its own" in refusal(compared(results))
+    assert "--seed layer if each is a run" in refusal(compared(results))
     done = compared(results, "--seed", "layer")
     assert "seeds by the field 'layer'" in done.stdout, done.stderr
 
