@@ -29,7 +29,7 @@ from repro.results.run_fields import MOST_ARMS, Hints, sums_up_seeds
 _SCATTER = re.compile(r"(?i)[\s_.(-]+(?:std(?:ev|dev|_?err)?|sd|sem|(se|ci(?:95)?))\)?$")
 """How a column of scatter is called; se and ci may be the names of a method, as in ResNet-SE."""
 _MEAN = re.compile(r"(?i)[\s_.(-]+(?:mean|avg|average|value)\)?$")
-_SPREAD = re.compile(r"(?i)st(?:an)?d(?:ard)?[ _.-]?(?:dev(?:iation)?|err(?:or)?)?|±|\+/?-")
+_SPREAD = re.compile(r"(?i)st(?:an)?d(?:ard)?[ _.-]?(?:dev(?:iation)?|err(?:or)?)|±|\+/?-")
 """The name of a column of scatter whatever stands next to it."""
 
 
@@ -133,6 +133,10 @@ def runs_of_columns(
         and role_of(name) != "task"
         and not is_index([run.fields.get(name) for run in runs])
     ]
+    if not hints.measure and "std" in map(str.casefold, columns):
+        mistake = "'std' may be the scatter of another column, or an arm"
+        advice = "call it as what it is of, as in ours_std; or if it is an arm, by another name"
+        raise refused(path, mistake, "columns of which each is an arm", advice)
     if hints.measure or not 2 <= len(columns) <= MOST_ARMS or not path.is_file():
         return [], columns
     if len(every) < len({name for run in runs for row in run.rows for name in row}):
@@ -161,7 +165,7 @@ def said_of_columns(runs: Sequence[FoundRun], columns: Sequence[str]) -> str:
 def _scatters(names: Sequence[str]) -> list[str]:
     """Columns of the scatter of a mean: `A_std` next to `A_mean` or `A`; `A_se` to `A_mean`.
 
-    Without a name before it `std` is one, and `se` and `sd` next to `mean`.
+    Without a name before it `stderr` is one, and `std` and `se` next to `mean`.
     """
     whole = {name: f"_{name.casefold()}" for name in names}
     means = {_MEAN.sub("", name) for name in whole.values() if _MEAN.search(name)}

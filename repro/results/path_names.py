@@ -49,7 +49,7 @@ CLEANRL = re.compile(
 _DAY = r"(?:19|20)\d\d([-_.]?)(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])"
 _HOURS, _SIXTY = r"(?:[01]\d|2[0-3])", r"[0-5]\d"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[0-3]\d"
-_CLOCK = rf"{_HOURS}([-_:.]){_SIXTY}\2{_SIXTY}"
+_CLOCK = rf"{_HOURS}([-_:.]){_SIXTY}(?:\2{_SIXTY})?"
 _STAMP = re.compile(
     rf"(?<![A-Za-z\d])(?:{_DAY}(?:[/T_ -]{{1,2}}{_CLOCK}|[T_ -]{{0,2}}{_HOURS}{_SIXTY}{_SIXTY})"
     rf"|{_MONTH}_{_HOURS}(?:-{_SIXTY}){{2}})(?!\d)"

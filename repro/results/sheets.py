@@ -29,8 +29,10 @@ def named_inside(
     if len({re.sub(r"\d+", "", form.arm) for form in forms}) > 1:
         return False
     keys = [key for key in runs[0].fields if arms_inside(runs, key)]
-    pairs = ({(form.arm, str(run.fields[key])) for form, run in found} for key in keys)
-    return any(len(each) == len(forms) == len({name for _, name in each}) for each in pairs)
+    pairs = [{(form.arm, str(run.fields[key])) for form, run in found} for key in keys]
+    return bool(pairs) and all(
+        len(each) == len(forms) == len({name for _, name in each}) for each in pairs
+    )
 
 
 def sheet_by_path(

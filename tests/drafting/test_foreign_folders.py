@@ -301,6 +301,7 @@ def stamped(template: str, arms: str = "ppo sac", times: int = 3) -> str:
         ("runs/{arm}2_{day}T{time}", ""),
         ("runs/Ant-v4_{day} {time}_{arm}", ""),
         ("runs/{arm}/{day}/{time}", ""),
+        ("runs/{arm}_2024-03-01_1{number}-3{seed}", ""),
         ("runs/Mar0{seed}_{time}_{arm}", ""),
         ("runs/{arm}/seed_{seed}/{day}/{time}", "seed"),
         ("runs/{arm}_seed{seed}_{day}_{time}", "seed"),
@@ -379,3 +380,7 @@ def test_numbers_of_jobs_are_no_names_where_the_runs_have_some() -> None:
     done = repro("compare", "logs", "--better", "lower")
     assert "the seeds per arm: ours 4, base 4" in done.stdout, done.stderr
     assert "48123" not in done.stdout
+    for place, file in enumerate(sorted(Path("logs").iterdir())):
+        file.write_text(file.read_text() + f"\nmodel: {'large' if place % 2 else 'small'}\n")
+    done = repro("compare", "logs", "--better", "lower")
+    assert "the seeds per arm: ours 4, base 4" not in done.stdout

@@ -337,7 +337,8 @@ def test_a_table_of_summaries_is_for_the_audit(names: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", ["ours,std,base", "ours,base,Stderr", "mean,se,base", "ours,±,base"]
+    "names",
+    ["ours,ours_std,base", "ours,base,Stderr", "mean,std,base", "mean,se,base", "ours,±,base"],
 )
 def test_a_column_of_scatter_is_no_method(names: str) -> None:
     rows = [f"d{n},{80.1 + n * n / 7},{70 + n**3 / 9},{60.7 + n % 4 / 3}" for n in range(6)]
@@ -345,6 +346,9 @@ def test_a_column_of_scatter_is_no_method(names: str) -> None:
     done = repro("compare", "scores.csv", "--better", "higher", "--baseline", "base")
     scatter = next(each for each in names.split(",") if each not in ("ours", "base", "mean"))
     assert f"not used, the scatter of these: {scatter}" in done.stdout, done.stderr
+    Path("scores.csv").write_text("\n".join(("dataset,ours,std,base", *rows)))
+    done = repro("compare", "scores.csv", "--better", "higher", "--baseline", "base")
+    assert (done.returncode, "'std' may be the scatter" in done.stderr) == (2, True)
     Path("scores.csv").write_text("dataset,Value,Stderr\na,1.5,0.2\nb,2.5,0.1\nc,3.5,0.2\n")
     done = repro("compare", "scores.csv", "--better", "higher", "--baseline", "Value")
     assert (done.returncode, "no field tells the arms apart" in done.stderr) == (2, True)
