@@ -66,7 +66,7 @@ NO_ARM: frozenset[Role | None] = frozenset({"item", "fold", "step", "task", "sta
 """Parts of paths that are guessed to name no arm, by their names."""
 
 _OF_PROCESS = re.compile(rf"(.*/)?\d+\.{re.escape(EPISODES)}")
-_RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{\w+\}|\*")
+_RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{\w+\}|\??\*")
 _WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}(?![^/]*_\*)")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
 _NAMED = re.compile(r"([A-Za-z]+)[-_. ](.+)")
@@ -202,13 +202,13 @@ def by_stamp(names: Sequence[str]) -> dict[str, list[str]]:
 
     A number that is another in each run is the run; else the time is, with the number of a job.
     """
-    bare = {name: _STAMP.sub(lambda said: re.sub("[^/]+", "*", said[0]), name) for name in names}
+    bare = {name: _STAMP.sub(lambda said: re.sub("[^/]+", "?*", said[0]), name) for name in names}
     if any(bare[name] == name or RAY.fullmatch(name) for name in names):
         return {}
     numbered, timed = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for name in names:
         numbered[template_of(bare[name])].append(name)
-        before, _, after = bare[name].rpartition("*")
+        before, _, after = bare[name].rpartition("?*")
         job = re.sub(r"(?<=\*)/\d+(?=/)", "/{folder}", bare[name])
         timed[job if "{" in job else f"{before}{{{STAMP}}}{after}"].append(name)
     told = all("{seed}" in each for each in numbered)
@@ -245,7 +245,9 @@ def label_named(path: Path, name: str, labels: Sequence[str]) -> str:
 
 
 def _tidied(label: str) -> str:
-    label = re.sub(r"(?i)(seeds?[_=-]?)?\{(seed|run|folder)\}|\*", "", label).strip("/_-. ,")
+    label = re.sub(r"(?i)(seeds?[_=-]?)?\{(seed|run|folder|stamp)\}|\??\*", "", label).strip(
+        "/_-. ,"
+    )
     parts = label.split("/")
     return parts[0] if len({part.casefold() for part in parts}) == 1 else label  # PPO/PPO_0
 
@@ -439,7 +441,9 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
         not name or role_of(name) == "task"
     ):
         return ""  # of `ppo_hopper_s0` it is the seed
-    ends = all(re.fullmatch(r"(\.\w+|/.*)?", each.string[each.end() :]) for each in found)
+    ends = all(
+        re.fullmatch(r"([-_ .]?\?\*)?(\.\w+|/.*)?", each.string[each.end() :]) for each in found
+    )
     if name and (ends or role_of(name) != "task"):  # of Ray's PPO_env_00000_2026-01-01 it is none
         return name
     last = {words[-1] for words in split}

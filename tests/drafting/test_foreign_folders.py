@@ -321,6 +321,14 @@ def test_a_date_and_time_is_the_stamp_of_a_run(template: str, seeds: str) -> Non
     assert counts == "ppo 3, sac 3"
 
 
+@pytest.mark.parametrize("word", ["fold", "layers", "epoch", "env"])
+def test_a_number_before_a_stamp_counts_what_its_word_says(word: str) -> None:
+    results = stamped(f"runs/{{arm}}_{word}{{seed}}_{{day}}_{{time}}")
+    done = repro("compare", results, "--better", "higher", "--baseline", "sac")
+    assert "seeds by the field" not in done.stdout + done.stderr
+    assert f"'{word}'" in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("template", ["{day}/{time}", "multirun/{day}/{time}/{number}"])
 def test_a_stamp_names_no_arm(template: str) -> None:
     """Neither does the number of a job of Hydra; and the advice works when followed."""
