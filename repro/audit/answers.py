@@ -6,11 +6,14 @@ mean is, each possibility is computed: an answer stands only where all of them a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from typing import TypeAlias
+
+from scipy.special import stdtr
 
 from repro.audit.as_printed import AsPrinted
 from repro.audit.best import compared_with_the_best
@@ -232,8 +235,10 @@ def _answered(
     if not found:
         answer, reason = _cannot(pair)
     elif pair.p is not None and len(found) == 1:
+        ((scenario, only),) = found.items()
+        if pair.tests.unpaired and not row.matches:
+            row = _by_no_t(row, pair.comparison(*scenario, rounding), only.span)
         answer, reason = answer_of(row)
-        (only,) = found.values()
         if row.condition == "one-sided" and pair.tests.tails == 2:
             answer, reason = "does not", f"{reason}, and the table says two-sided"
         if answer == "holds" and _is_open(pair.p, only.span):
@@ -249,6 +254,27 @@ def _answered(
         if len(found) > 1
     }
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
+
+
+def _by_no_t(row: Audited, printed: PrintedComparison, span: Span) -> Audited:
+    """A row whose p no t-test gives, of a table that names one of independent groups: it is wrong.
+
+    Unless t of Welch gives it with other degrees of freedom, the fewest or all.
+    """
+    (a, b), p = printed.arms, printed.p
+    if not (p and a.mean and b.mean and a.sd and b.sd and a.n and b.n):
+        return row
+    apart, half = abs(a.mean.value - b.mean.value), a.mean.half + b.mean.half
+    least = math.hypot(max(a.sd.low, 0) / a.n**0.5, max(b.sd.low, 0) / b.n**0.5)
+    most = math.hypot(a.sd.high / a.n**0.5, b.sd.high / b.n**0.5)
+    low = float(2 * stdtr(a.n + b.n - 2, -(apart + half) / max(least, 1e-300)))
+    high = float(2 * stdtr(min(a.n, b.n) - 1, -max(apart - half, 0) / max(most, 1e-300)))
+    one_sided = p.meets(low / 2, high / 2) and printed.tails != 2
+    if row.grade is not Grade.NOT_BY_T_TEST or p.meets(low, high) or one_sided:
+        return row
+    significant = True if p.high <= ALPHA else False if p.low >= ALPHA else None
+    other = {decision(span, ALPHA), significant} == {True, False}
+    return replace(row, grade=Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT)
 
 
 def _if_paired(

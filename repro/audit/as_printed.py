@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from repro.audit.comparison import NOT_SIGNIFICANT
-from repro.audit.pasted import Cell, Pasted, gathered
+from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import (
     Groups,
     bare,
@@ -51,6 +51,7 @@ from repro.audit.printed_words import (
     test_told,
     way,
 )
+from repro.audit.unread import gathered
 from repro.errors import SpecError
 from repro.evidence.published import PrintedNumber
 from repro.files import fatal

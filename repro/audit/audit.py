@@ -44,13 +44,19 @@ from repro.audit.disagreements import (
 )
 from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
-from repro.audit.notations import with_daggers
+from repro.audit.notations import with_daggers, with_minus
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import read_pasted
 from repro.audit.printed_pairs import Decided
 from repro.audit.printed_table import has_arms, read_table
-from repro.audit.printed_tests import in_cells, in_columns, refuse_coefficients, turned
-from repro.audit.printouts import in_anova, in_summary, in_tukey
+from repro.audit.printed_tests import (
+    in_cells,
+    in_columns,
+    outside,
+    refuse_coefficients,
+    turned,
+)
+from repro.audit.printouts import besides, in_anova, in_summary, in_tukey
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
@@ -59,7 +65,7 @@ from repro.audit.statistics import (
     in_text,
     with_levels,
 )
-from repro.audit.unread import refuse_without_df
+from repro.audit.unread import not_read, refuse_without_df
 from repro.consent import Consent
 from repro.errors import ClaimError, Place, Problem, SpecError, about, printable_lines
 from repro.evidence.published import PrintedNumber, Rounding
@@ -220,22 +226,25 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if len(text) > MAX_TEXT:
         most = f"at most {MAX_TEXT:,} characters"
         raise fatal(Place(source), "the table is too long", most, "make several tables of it")
+    text = with_minus(text)
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
     text = with_daggers(_without_prefix(text))
     summary = in_summary(text, source) or in_tukey(text, source)
     if summary is not None:
-        return audit_statistics(summary, source, text, rounding)
+        return audit_statistics(summary, source, text, rounding, not_read(besides(text, summary)))
     if has_statistics(text):
         text = with_levels(text)
-        found = _in_cells(text, source)
-        return audit_statistics(found, source, text, rounding)
+        statements, unread = _in_cells(text, source)
+        return audit_statistics(statements, source, text, rounding, unread)
     try:
         return _audit_table(text, source, decided, rounding)
     except SpecError:
-        if statements := in_text(text, source):  # z with its p, not a table
-            return audit_statistics(statements, source, text, rounding)
+        found = in_text(text, source)  # z with its p, not a table
+        if found.statements:
+            unread = not_read(text, found.ends, found.problems)
+            return audit_statistics(found.statements, source, text, rounding, unread)
         refuse_without_df(text, source)
         raise
 
@@ -254,12 +263,13 @@ def _without_prefix(text: str) -> str:
 
 def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -> Audit:
     """The audit of a table as it is printed."""
-    pasted = in_anova(text, source) or read_pasted(text, source)
+    pasted = read = in_anova(text, source) or read_pasted(text, source)
     statements = in_columns(pasted) or in_matrix(pasted)
     if statements is None and (other := turned(pasted)) is not None:
-        statements = in_columns(other)
+        read, statements = other, in_columns(other)
     if statements is not None:
-        return audit_statistics(statements, source, text, rounding)
+        unread = not_read(outside(text, read, named=True))
+        return audit_statistics(statements, source, text, rounding, unread)
     refuse_coefficients(pasted)
     printed = read_as_printed(
         pasted,
@@ -267,20 +277,27 @@ def _audit_table(text: str, source: str, decided: Decided, rounding: Rounding) -
         baseline=decided.baseline,
         plus_minus=decided.plus_minus,
     )
-    return audit_as_printed(printed, source, decided, rounding, partial(audit, rounding=rounding))
+    judged = partial(audit, rounding=rounding)
+    found = audit_as_printed(printed, source, decided, rounding, judged)
+    unread = not_read(outside(text, pasted, named=False))
+    return replace(found, lead=(*found.lead, *unread))
 
 
-def _in_cells(text: str, source: str) -> tuple[Statement, ...]:
-    """The statistics of a table whose p stands in a column, and those of the other lines."""
+def _in_cells(text: str, source: str) -> tuple[tuple[Statement, ...], Iterator[str]]:
+    """The statistics of a table whose p stands in a column, and those of the other lines.
+
+    And sentences on what of either is not read.
+    """
+    cells: tuple[Statement, ...] = ()
     try:
         table = read_pasted(text, source)
     except SpecError:
-        return in_text(text, source)
-    cells = in_cells(table)
-    lines = text.split("\n")
-    for row in table.rows if cells else ():
-        lines[row[0].line - 1] = ""
-    return (*cells, *in_text("\n".join(lines), source, len(cells)))
+        pass
+    else:
+        cells = in_cells(table)
+        text = outside(text, table, named=True) if cells else text
+    found = in_text(text, source, len(cells))
+    return (*cells, *found.statements), not_read(text, found.ends, found.problems)
 
 
 def _standard_input(source: str) -> str:

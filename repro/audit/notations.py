@@ -34,7 +34,7 @@ P = re.compile(
     r"(?:[pP](?:['’]?s|[-_. ]?(?i:val(?:ues?|\b\.?)|adj\w*|(?:un)?corr\w*|bonf\w*|holm|fdr|fwe"
     r"|tukey|(?:one|two|[12])[- ]tailed))?|Sig\.)"
     r"(?: ?\((?:\w+[- ])?\w+\))?(?: of| approx\.?|(?: is| was)?(?: equal to)?) ?"
-    rf"(?:(?P<p>[=<>≤≥≈:] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>n\.?s\.?(?!\w)))"
+    rf"(?:(?P<p>[=<>≤≥≈:] ?(?:{NUMBER}|0?,[0-9]+)|0?\.[0-9]+)|= ?(?P<ns>[nN]\.?[sS]\.?(?!\w)))"
     r"|[,;(] ?(?P<bare>[nN]\.?[sS]\.?)(?!\w)"
     r"|(?:[,;(] ?|is |was )(?P<words>(?:not |non-?|in)significant)"
 )
@@ -119,9 +119,36 @@ _INLINE = re.compile(
 )
 
 
+_DASH = r"[-‐‑‒–]"
+_APART = re.compile(
+    rf"(?<![\w.)%\]])(?<![0-9.)%\]] ){_DASH}[\N{{THIN SPACE}}\N{{HAIR SPACE}}\N{{NO-BREAK SPACE}}"
+    rf"\N{{NARROW NO-BREAK SPACE}}](?=\.?[0-9])|(?<=[=<>(\[,;|&$\t]){_DASH} (?=\.?[0-9])"
+    rf"|(?<=[=<>(\[,;|&] ){_DASH} (?=\.?[0-9])"
+)
+_SIGN = re.compile(
+    rf"(?<![\w.)%\]])(?<![0-9.)%\]] ){_DASH}(?=\.?[0-9])|(?<=[0-9][eE]){_DASH}(?=[0-9])"
+)
+
+
+def with_minus(text: str) -> str:
+    """The text, as long, with a hyphen right before a number for what is printed as a minus there.
+
+    A dash behind a number stays, for it may be that of a range.
+    """
+    text = re.sub("[\N{MINUS SIGN}\N{SMALL HYPHEN-MINUS}\N{FULLWIDTH HYPHEN-MINUS}]", "-", text)
+    return _SIGN.sub("-", _APART.sub(" -", text))
+
+
+_LEGEND = re.compile(
+    r"(?<![\w).%*])\*{1,4}(?: (?=\*?p\*? ?[<≤])|(?=p ?[<≤] ?0?\.[0-9]+(?![0-9*])))"
+)
+"""Stars whose level follows, and not the marks of italics or bold."""
+
+
 def plain(text: str) -> str:
     """The text without the marks of LaTeX, Markdown and HTML, of the same lines."""
-    text = _without_marks(_without_tags(text))
+    text = _LEGEND.sub("† ", _without_tags(text))
+    text = _without_marks(text)
     text = _with_parentheses(text)
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[*$\\{}]", "", text)
     text = re.sub(r"(?<=[0-9])[†‡§]+(?!\w)", "", text)
@@ -131,31 +158,53 @@ def plain(text: str) -> str:
     text = _R_WITH_N.sub(_with_pairs, _OF_R.sub(_of_r, text))
     for behind in _DF_BEHIND:
         text = behind.sub(_with_df, text)
-    return _IN_TURN.sub(_each_with_its_p, text)
+    return _IN_TURN.sub(_each_with_its_p, _LISTED.sub(_each_of_the_list, text))
 
 
 _ONE = rf"(?<![\w/.-])(?:{NAMES}) ?\([^()\n]{{1,40}}\) ?[=<>] ?{NUMBER}"
 _SIZE = rf"(?:, ?(?:[dgf]|[ηω]p?²?|MSE) ?= ?{NUMBER})?"
-_IN_TURN = re.compile(
-    rf"{_ONE}{_SIZE}(?:(?:,? and|,) [^.;=<>\n]{{0,30}}?{_ONE}{_SIZE})+[^.;=<>\n]{{0,40}}?"
+_PS = (
     rf"(?<!\w)(?P<all>both |all |each )?[pP](?P<s>['’]?s)? ?(?P<p>[=<>≤≥] ?{NUMBER}"
     rf"(?:(?:,? and|,) (?:[pP] ?)?[=<>≤≥]? ?{NUMBER})*)(?P<of> (?:for|in) (?:both|all|each))?"
+)
+_IN_TURN = re.compile(
+    rf"{_ONE}{_SIZE}(?:(?:,? and|,) [^.;=<>\n]{{0,30}}?{_ONE}{_SIZE})+[^.;=<>\n]{{0,40}}?{_PS}"
+)
+_LISTED = re.compile(
+    rf"(?<![\w/.-])(?P<of_one>(?:rs(?= ?\()|{NAMES})) ?s? ?(?P<df>\([^()\n]{{1,40}}\)) ?= ?"
+    rf"(?P<values>{NUMBER}(?:(?:,? and|,) {NUMBER})+)[,;]? ?\(?{_PS}"
 )
 
 
 def _each_with_its_p(found: re.Match[str]) -> str:
     """`t(28) = 2.20, p = .036 and t(28) = 3.00, p = .006` where both p stand at the end."""
     ends = [each.end() for each in re.finditer(_ONE, found[0])]
-    ps = re.findall(rf"([=<>≤≥]?) ?({NUMBER})", found["p"])
-    if len(ps) == 1 and (found["s"] or found["all"] or found["of"]):
-        ps *= len(ends)
-    if len(ps) != len(ends):
-        return found[0]
-    said, at = "", 0
-    for end, (sign, p) in zip(ends, ps, strict=True):
-        said += f"{found[0][at:end]}, p {sign or ps[0][0]} {p}"
+    ps = _ps_of(found, len(ends))
+    said, at = "" if ps else found[0], 0
+    for end, p in zip(ends, ps, strict=bool(ps)):
+        said += f"{found[0][at:end]}, p {p}"
         at = end
     return said
+
+
+def _ps_of(found: re.Match[str], count: int) -> list[str]:
+    """So many p as there are statistics before them, each with its relation; else none."""
+    ps = re.findall(rf"([=<>≤≥]?) ?({NUMBER})", found["p"])
+    if len(ps) == 1 and (found["s"] or found["all"] or found["of"]):
+        ps *= count
+    return [f"{sign or ps[0][0]} {p}" for sign, p in ps] if len(ps) == count else []
+
+
+def _each_of_the_list(found: re.Match[str]) -> str:
+    """`t(28) = 2.2, p = .036; t(28) = 3, p = .006` for `t(28) = 2.2 and 3, p = .036 and .006`.
+
+    No statistic where nothing says which p is of which.
+    """
+    values = re.findall(NUMBER, found["values"])
+    ps = _ps_of(found, len(values))
+    name = f"{found['of_one']}{found['df']}"
+    each = [f"{name} = {value}, p {p}" for value, p in zip(values, ps, strict=bool(ps))]
+    return "; ".join(each) or found[0].replace("=", ":", 1)
 
 
 _OF_TREND = re.compile(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from html.parser import HTMLParser
 
 from repro.audit.latex import MAX_SPAN, plain, tabular
-from repro.errors import Place, Problem
+from repro.errors import Place
 from repro.files import fatal, place_of_offset
 from repro.schema.rows import Mistakes, rows_of
 
@@ -128,25 +128,6 @@ def _seen(cell: Cell) -> Cell:
     text = re.sub(r"\s*<br ?/?>\s*", " ", cell.text)
     text = _ENTITY.sub(lambda each: unescape(each[0]), text)
     return replace(cell, text=plain(text) if re.search(r"\$|\\pm|_\{", text) else text)
-
-
-FIRST = 3
-
-
-def gathered(problems: Iterable[Problem]) -> list[Problem]:
-    """The problems in reading order; those of one kind, whatever they quote, are one."""
-    kinds: dict[tuple[str, str], list[Problem]] = {}
-    for each in sorted(problems):
-        kinds.setdefault((re.sub("'[^']*'", "", each.what), each.advice), []).append(each)
-    return [_together(first, [each.place for each in rest]) for first, *rest in kinds.values()]
-
-
-def _together(first: Problem, places: Sequence[Place]) -> Problem:
-    if not places:
-        return first
-    named = ", ".join(f"{place.line}:{place.column}" for place in places[:FIRST])
-    more = f" and {len(places) - FIRST} more" if len(places) > FIRST else ""
-    return replace(first, what=f"{first.what}; likewise {named}{more}")
 
 
 def _has_digits(row: Sequence[Cell]) -> bool:
@@ -339,7 +320,15 @@ def _lined_up(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[s
     _refuse_second(begun, lines, file)
     kept = [row for at, row in enumerate(rows) if at == first - 1 or _numerals(row)]
     notes += [line for (_, line), row in zip(lines, rows, strict=True) if row not in kept]
-    return [_named(row, width) for row in kept if len(row) >= width], notes
+    rows = [_named(row, width) for row in kept if len(row) >= width]
+    dash = re.compile("[-–—]")
+    found = [row[0] for row in rows if re.search(rf"\s{dash.pattern}$", row[0].text)]
+    below = [cells[1:] for cells in zip(*rows, strict=True) if len(rows) > 1]
+    found += [cells[0] for cells in below if all(dash.fullmatch(cell.text) for cell in cells)]
+    if found:
+        place, advice = Place(file, found[0].line, found[0].column), "write -2.9, or use tabs"
+        raise fatal(place, "a dash apart may be a minus", "a number or nothing", advice)
+    return rows, notes
 
 
 def _below_their_heads(rows: Rows) -> Rows:
@@ -398,10 +387,7 @@ def _latex(text: str, file: str) -> tuple[Rows, list[str], tuple[int, int]]:
         _several(place_of_offset(text, found.second, file))
     places = [[place_of_offset(text, at, file) for _, at in row] for row in found.rows]
     rows = [
-        [
-            Cell(seen, place.line or 1, place.column or 1)
-            for (seen, _), place in zip(row, where, strict=True)
-        ]
+        [Cell(seen, at.line or 1, at.column or 1) for (seen, _), at in zip(row, where, strict=True)]
         for row, where in zip(found.rows, places, strict=True)
     ]
     rule = place_of_offset(text, found.rule, file)

@@ -78,7 +78,7 @@ class ComparedPair:
     def comparison(self, meaning: Meaning, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
         a, b = (arm_of(value, n, meaning, rounding) for value in (self.a, self.b))
-        test, tails = self.tests if self.p is not None else UNNAMED
+        test, tails, _ = self.tests if self.p is not None else UNNAMED
         test = None if test in ("paired", "wilcoxon") and a.n != b.n else test
         return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA, test=test, tails=tails)
 

@@ -126,6 +126,8 @@ _THOUSANDS = re.compile(
 """A comma that cannot be a decimal one: it stands twice, or next to a whole spread of hundreds."""
 
 
+_ZERO = r"(?<![0-9.,])0,[0-9]"
+"""A comma that no thousand has."""
 _SHORT = re.compile(
     r"(?<![(\[±,/])(?<![(\[±,/-] )(?<!mean )\b(?:se|sem|sd|std)\b(?!\.)", re.IGNORECASE
 )
@@ -174,7 +176,8 @@ class RowReader:
         points = re.compile(rf"[0-9]\.[0-9]|{_THOUSANDS.pattern}")
         self.points = any(map(points.search, numbers))
         self.sure = any(
-            re.search(r"[0-9],(?:[0-9]{1,2}|[0-9]{4,})(?![0-9])", each) for each in numbers
+            re.search(rf"{_ZERO}|[0-9],(?:[0-9]{{1,2}}|[0-9]{{4,}})(?![0-9])", each)
+            for each in numbers
         )
         values = self.at("value")
         self.across = side == "columns"
@@ -359,7 +362,7 @@ class RowReader:
             r"[\[(].*,.*[\])]", cell.text
         ):
             return cell.text
-        if self.points:
+        if self.points and not re.search(_ZERO, cell.text):
             return re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", cell.text)
         if self.sure:
             return cell.text.replace(",", ".")

@@ -33,6 +33,7 @@ ERRORS = re.compile(r"(?:error|residuals?|within)\b")
 _EQUAL = re.compile(r"levene|equal variances")
 _SPHERICITY = re.compile(r"sphericity|greenhouse|huynh|lower-bound")
 DF = re.compile(r"(?i)\bdf ?[:=]? ?([0-9]+)\b(?!,? ?(?:and )?[0-9])|\b([0-9]+) degrees of freedom")
+_KINDS = ("t", "F", "r", "z", "χ²", "H", "Q")
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "t": re.compile(
         r"(?:(?:welch|student)(?:'?s)?|paired|independent|two-sample)?[- ]?"
@@ -101,7 +102,7 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     """
     header, body = _header(table)
     at, ps, fixed = _roles(header)
-    kinds = [kind for kind in ("t", "F", "r", "z", "χ²", "H", "Q") if kind in at]
+    kinds = [kind for kind in _KINDS if kind in at]
     two_groups = any(_EQUAL.search(c.text.lower()) for row in table.rows for c in row[:3])
     levene = two_groups and sorted(kinds) == ["F", "t"] and len(ps) > 1 and at["F"] < at["t"]
     if levene:
@@ -133,6 +134,30 @@ def in_columns(table: Pasted) -> tuple[Statement, ...] | None:
     if two_sided:
         found = [replace(each, tails=2) for each in found]
     return checked(found, problems, table.file) or None
+
+
+def outside(text: str, table: Pasted, *, named: bool) -> str:
+    """The lines of a text that are not of its table.
+
+    With ``named`` the rows stay whose p stands with no statistic, as `Age, p = .03`.
+    """
+    header, body = _header(table)
+    at, ps, _ = _roles(header)
+    tags = [each.span() for each in re.finditer(r"(?i)<table\b|</table>", text)]
+    if tags:
+        begin, end = tags[0][0], tags[-1][1]
+        text = text[:begin] + "\n" * text.count("\n", begin, end) + text[end:]
+    lines = text.split("\n")
+    for cell in (cell for row in table.rows if not tags for cell in row):
+        lines[cell.line - 1] = ""
+    for row in body if named else ():
+        texts = ["" if cell.empty else plain(cell.text).strip() for cell in row]
+        held = any(kind in at and texts[at[kind]] for kind in _KINDS)
+        p = next((texts[place] for place in ps if texts[place]), "")
+        if p and not held and not any(map(STATISTIC.match, texts)):
+            others = ", ".join(text for at, text in enumerate(texts) if text and at not in ps)
+            lines[row[0].line - 1] += f"{others}, p {'= ' * (p[0] in '.0123456789')}{p}"
+    return "\n".join(lines)
 
 
 def turned(table: Pasted) -> Pasted | None:
@@ -293,6 +318,29 @@ _OF_COEFFICIENTS = re.compile(
 """Columns of a coefficient or a ratio, and nothing of two methods."""
 
 
+_MODEL = re.compile(
+    r"\(?(?:[0-9]{1,2}|[ivx]{1,4})\)|(?:model|spec(?:ification)?|step|ols|logit|probit|iv|fe)\.? ?"
+    r"\(?(?:[0-9]{1,2}|[ivx]{1,4})\)?|b ?\(s\.?e\.?\).*"
+)
+_OF_TERMS = re.compile(
+    r"(?:predictors?|terms?|covariates?|regressors?|(?:independent|explanatory) variables?"
+    r"|dependent variable)\b.*|\W*[0-9ivx]\W.*|.*\bb ?\(s\.?e\.?\).*"
+)
+_OF_FIT = re.compile(
+    r"\(?(?:intercept|constant|_?cons)\)?|(?:num\. ?)?obs(?:ervations|\.)?|log[- ]?likelihood"
+    r"|(?:adj(?:\.|usted)?|pseudo) r ?(?:²|\^?2|-?squared)|\w+ fixed effects"
+    r"|variables?.*\n(?:n|r ?(?:²|\^?2|-?squared))"
+)
+"""Columns of regressions, the word above their terms, and what else stands below these."""
+
+
+def _is_of_fits(said: str, body: Sequence[Row]) -> bool:
+    """Whether a header in lower case, or a row below it, is one of a table of regressions."""
+    firsts = [plain(row[0].text).strip(" *").lower() for row in body]
+    firsts += [f"{said}\n{first}" for first in firsts]
+    return bool(_OF_TERMS.fullmatch(said)) or any(map(_OF_FIT.fullmatch, firsts))
+
+
 def refuse_coefficients(table: Pasted) -> None:
     """SpecError for a table of coefficients, each of which is tested against zero, without t.
 
@@ -322,10 +370,14 @@ def refuse_coefficients(table: Pasted) -> None:
     of_ratios = [each for each in named if _RATIO.fullmatch(each)]
     only_these = bool(of_ratios) and all(map(_OF_COEFFICIENTS.fullmatch, named))
     row = head if by_head or ((with_se or only_these) and of_all) else row
+    by_model = all(map(_MODEL.fullmatch, named)) and _is_of_fits(said, body)
+    row = head if by_model else row
     if row is not None:
         mistake = "a table of coefficients, which are not compared with each other"
         expected = "for each its statistic: a column t or z, df for t, and p"
         advice = "add these columns: t is the coefficient divided by its standard error"
+        if by_model:
+            advice = "write a row name,z,p for each: z is the coefficient divided by its error"
         if of_ratios and of_ratios[0] not in _NO_RATIO:
             advice = "add a column z: 3.92 ln(ratio) / ln(high / low) of its 95 % interval"
         raise fatal(Place(table.file, row[0].line, row[0].column), mistake, expected, advice)

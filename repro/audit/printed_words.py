@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from repro.audit.audit_file import TestName
+from repro.audit.notations import OPENED, STATISTIC, is_statement, plain
 
 Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z", "other"]
 """What ± is said to be; an interval is one of t, or of standard errors (z), or either.
@@ -126,16 +127,48 @@ _NO_RUNS = re.compile(
 ONE_SIDED = re.compile(
     r"\b(?:one|1)[- ](?:sided|tailed)|\bdirectional test|\bis (?:greater|less) than 0\b"
 )
-CORRECTED = re.compile(
-    r"bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|adjusted p|scheff[eé]"
-    r"|games[- ]howell|hochberg|\bmultiplicity"
-    r"|\bp[-._ {]{0,2}(?:\\[a-z]+\{)?(?:adj|bonf|holm|fdr|fwe|corr)"
+_SORT = (
+    r"(?:bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|scheff[eé]"
+    r"|games[- ]howell|hochberg|\bmultiplicity)"
+)
+_CORRECTED = re.compile(
+    rf"{_SORT}|adjusted p"
+    r"|\bp[-._ {(]{0,2}(?:\\[a-z]+\{)?(?:adj|bonf|holm|fdr|fwe|corr)"
     r"|multiple[- ](?:comparisons?|tests?|testing) correction|corrections? for multiple"
     r"|(?<!un)(?<!not )(?<!bias[ -])(?<!geisser[ -])(?<!feldt[ -])(?<!welch[ -])(?<!white[ -])"
     r"(?<!yates[ -])(?<!continuity[ -])corrected(?![ -](?:model|total|to[ -]normal|vision|visual"
     r"|item|degrees of|df|d\.f\.|(?:for|using|with|by)(?: the)? (?:(?:non-?)?spheric|greenhouse"
     r"|huynh|unequal|heterosced|continuity)))|permutation (?:tests?|p\b)"
 )
+_OF_MANY = r"(?:multipl[ei]\w*|post[- ]hoc|p[- ]values?)(?:[- ](?:comparisons?|test(?:s|ing)?))?"
+_A_CORRECTION = (
+    rf"(?:(?:the|an?|any|further|formal|additional|such|{_SORT}(?:['’]s|[- ]type)?|{_OF_MANY})"
+    r"[ -]){0,4}(?:corrections?|adjustments?)\b"
+)
+_BY = rf"(?:,? \(?(?:(?:for|using|with|by|via|of)(?: the)? )?(?:{_OF_MANY}|{_SORT})\)?){{0,4}}"
+UNCORRECTED = re.compile(
+    rf"(?:\bun|\b(?:(?:not|never)(?: been| further| formally)?|(?:did|do|was|were)n['’]t) )"
+    rf"(?:{_SORT}[- ])?(?:correct|adjust)(?:ed)?\b{_BY}"
+    rf"|\b(?:no|(?<!and )(?<!or )without|(?:not|n['’]t) (?:apply|applied|use|used|made?|make)) "
+    rf"{_A_CORRECTION}{_BY}(?: (?:was|were|is|are|has|have|been|made|applied|used|performed)\b)*"
+    rf"|\b{_A_CORRECTION}{_BY} (?:was|were|is|are) not (?:made|applied|used|performed|done)\b"
+)
+"""Words that deny a correction of p, or of something else."""
+_IN_PART = re.compile(
+    r"\b(?:unless|except|otherwise|only|where|when|if|some|for|of|in|on|at|by|but|first|second)\b"
+)
+_OF_P = re.compile(rf"\bp\b|\btests?\b|significan|{_OF_MANY}|{_SORT}")
+
+
+def is_corrected(said: str) -> bool | None:
+    """Whether words in lower case tell of corrected p-values; False where they deny it of all."""
+    said = " ".join(said.split())
+    rest = UNCORRECTED.sub("", said)
+    if _CORRECTED.search(rest):
+        return True
+    return None if rest == said or _IN_PART.search(rest) or not _OF_P.search(said) else False
+
+
 TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
 _OTHER_TESTS = re.compile(r"chi[- ]?squared?\b|χ|fisher|\banova\b|kruskal|log-?rank|mcnemar")
 _TESTS: Mapping[TestName, re.Pattern[str]] = {
@@ -146,6 +179,10 @@ _TESTS: Mapping[TestName, re.Pattern[str]] = {
     "mann_whitney": re.compile(r"\bmann[- ]?whitney|\brank[- ]sum|\bu[- ]test"),
     "permutation": re.compile(r"\b(?:permutation|randomi[sz]ation) (?:tests?|p\b)"),
 }
+_UNPAIRED = re.compile(
+    r"\b(?:independent|unpaired|(?:two|2)[- ]samples?)(?:[- ](?:samples?|groups?|measures))? "
+    r"t[- ]?tests?\b"
+)
 _LOWER = re.compile(
     r"\N{DOWNWARDS ARROW}|perplexity|\bppl\b|loss|error|\berr\b|rmse|\bmae\b|\bmse\b|\bnll\b"
     r"|\bfpr|lpips|brier|\bfid\b|\bwer\b|\becer?\b|\bbpc\b|\bbpb\b|regret|latency|\beer\b|hallucinat|toxic"
@@ -224,10 +261,14 @@ def runs_told(said: str) -> int | None:
 
 
 class NamedTest(NamedTuple):
-    """The test of a printed p, and its sides, where the table says them."""
+    """The test of a printed p, and its sides, where the table says them.
+
+    ``unpaired`` is whether it is a t-test of independent groups, by Student or Welch.
+    """
 
     test: TestName | None = None
     tails: Literal[1, 2] | None = None
+    unpaired: bool = False
 
 
 UNNAMED = NamedTest()
@@ -235,15 +276,16 @@ UNNAMED = NamedTest()
 
 def test_told(said: str) -> NamedTest:
     """The one test that header and notes name; none where p-values may be corrected ones."""
-    if CORRECTED.search(said):
+    if is_corrected(said):
         return UNNAMED
     found = [test for test, named in _TESTS.items() if named.search(said)]
+    unpaired = not found and _UNPAIRED.search(said) and not _OTHER_TESTS.search(said)
     found = [] if _OTHER_TESTS.search(said) else found
     if "paired" in found and "student" in found:
         found.remove("student")
     one, two = (each.search(said) is not None for each in (ONE_SIDED, TWO_SIDED))
     tails: Literal[1, 2] | None = None if one == two else 1 if one else 2
-    return NamedTest(found[0] if len(found) == 1 else None, tails)
+    return NamedTest(found[0] if len(found) == 1 else None, tails, bool(unpaired))
 
 
 def runs_in_name(name: str, *, of_method: bool) -> int | None:
@@ -277,3 +319,45 @@ def metrics_in(name: str) -> frozenset[str]:
     rest = _AT.sub(" ", name.lower())
     found = (each.findall(rest) for each in (_LOWER, _HIGHER, _LIKELIHOOD))
     return frozenset(counted).union(*found)
+
+
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|;|:\s*\n|\n\s*\n")
+_OF_PART = re.compile(r"(?i)\b(?:unless|except|otherwise|not|where|when|if|some|for)\b")
+_OF_SOME = re.compile(
+    r"(?i)\bonly\b|\b(?:first|second|third|last) \w+|\bhypothes[ie]s [0-9]|\bh[0-9]\b(?! ?\()"
+)
+"""Words that a sentence is of some tests alone."""
+
+
+def _of_one(sentence: str) -> bool:
+    """Whether a sentence is of the statistic that stands in it."""
+    printed = OPENED.search(sentence) or any(map(is_statement, STATISTIC.finditer(sentence)))
+    return bool(printed) and not re.search(r"(?i)\ball\b", sentence)
+
+
+def corrections(text: str) -> Iterator[tuple[int, bool]]:
+    """Where each sentence begins that tells of corrected p-values, or denies them of all."""
+    begin = 0
+    for end in [*(each.end() for each in _SENTENCES.finditer(text)), len(text)]:
+        sentence = text[begin:end]
+        told = is_corrected(sentence.lower())
+        if told or (told is False and not _of_one(sentence)):
+            yield begin, told
+        begin = end
+
+
+def tells_of_one_sided(text: str) -> bool:
+    """Whether a sentence tells of one-sided tests, and neither of one statistic nor of some."""
+    sentences = (one for each in _SENTENCES.split(plain(text)) for one in each.split("\n"))
+    told = (each for each in sentences if ONE_SIDED.search(each.lower()))
+    return any(not (_of_one(each) or _OF_SOME.search(each)) for each in told)
+
+
+def of_all(text: str) -> Literal[1, 2] | None:
+    """The sides that a sentence says of all tests, as `All tests are one-sided` does."""
+    found: set[Literal[1, 2]] = set()
+    for sentence in _SENTENCES.split(plain(text)):
+        if not (_of_one(sentence) or _OF_PART.search(sentence) or _OF_SOME.search(sentence)):
+            found |= {1} if ONE_SIDED.search(sentence.lower()) else set()
+            found |= {2} if TWO_SIDED.search(sentence.lower()) else set()
+    return found.pop() if len(found) == 1 else None

@@ -171,6 +171,12 @@ def _of_model(text: str, before: int) -> Iterator[Statement]:
     yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
 
 
+def besides(text: str, read: Sequence[Statement]) -> str:
+    """The text without the line of the test of all coefficients, where that is among those read."""
+    of_all = read[-1].id.endswith(": all coefficients")
+    return re.sub(r"(?m)^.*F-statistic.*$", "", text) if of_all else text
+
+
 _TUKEY = {
     "diff": "diff",
     "meandiff": "diff",

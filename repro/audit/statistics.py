@@ -7,10 +7,12 @@ range, by its rounding; its p is too. After Nuijten and others 2016 (`statcheck`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from operator import itemgetter
+from typing import Literal, NamedTuple
 
 from repro.audit.comparison import Answer, Audit, Audited, Grade, check_probability, printed_p
 from repro.audit.findings import YES, number, p_from, p_text
@@ -27,10 +29,17 @@ from repro.audit.notations import (
     plain,
 )
 from repro.audit.p_range import Span, ends_of, tail_of
-from repro.audit.pasted import gathered
 from repro.audit.printed_cells import legend_told
-from repro.audit.printed_words import CORRECTED, ONE_SIDED, TWO_SIDED
-from repro.audit.unread import EXAMPLE, EXAMPLES, not_read
+from repro.audit.printed_words import (
+    ONE_SIDED,
+    TWO_SIDED,
+    UNCORRECTED,
+    corrections,
+    is_corrected,
+    of_all,
+    tells_of_one_sided,
+)
+from repro.audit.unread import EXAMPLE, EXAMPLES, gathered
 from repro.errors import ClaimError, Place, Problem, SpecError
 from repro.evidence.published import PrintedNumber, Rounding
 from repro.schema.rows import MOST
@@ -53,7 +62,8 @@ class Statement:
 
     ``df`` is empty for z; F has both, and q the number of groups first. ``tails`` are those that
     its sentence names. ``ratio`` is whether F is that of two variances, of which both ends count.
-    ``symbol`` is how it is called, if not by its kind: rs, or QE of chi-squared.
+    ``symbol`` is how it is called, if not by its kind: rs, or QE of chi-squared. ``uncorrected``
+    is whether words say so of its p, which ends at ``p_end`` of its line.
     """
 
     id: str
@@ -64,6 +74,8 @@ class Statement:
     tails: Literal[1, 2] | None = None
     ratio: bool = False
     symbol: str = ""
+    uncorrected: bool = False
+    p_end: int = 0
 
     @property
     def text(self) -> str:
@@ -102,27 +114,53 @@ def with_levels(text: str) -> str:
     return _STARRED.sub(said, text) if legend else text
 
 
-def in_text(text: str, file: str, before: int = 0) -> tuple[Statement, ...]:
-    """Every statistic of a text, numbered from ``before``; SpecError for what cannot be read."""
+class InText(NamedTuple):
+    """What a text prints: its statistics, what of them is not plain, and where each p ends.
+
+    Ends are by line and by character of the line as `plain` has it.
+    """
+
+    statements: tuple[Statement, ...]
+    problems: tuple[Problem, ...]
+    ends: frozenset[tuple[int, int]]
+
+
+def in_text(text: str, file: str, before: int = 0) -> InText:
+    """Every statistic of a text, numbered from ``before``; SpecError where none can be read."""
     found: list[Statement] = []
     problems: list[Problem] = []
-    for line, words in enumerate(plain(text).split("\n"), 1):
+    ends: set[tuple[int, int]] = set()
+    text = plain(text)
+    told, begin = list(corrections(text)), 0
+    for line, words in enumerate(text.split("\n"), 1):
         read = {e.start(): e for e in STATISTIC.finditer(words) if is_statement(e)}
         opened = sorted(each.start() for each in OPENED.finditer(words))
         starts = sorted({*read, *opened})
         for at in starts:
+            end = next((each for each in starts if each > at), len(words))
             try:
-                end = next((each for each in starts if each > at), len(words))
-                in_brackets = re.search(r"[(\[](?= ?[pP] ?[=<>≤≥][^()\[\]]*$)", words[:at])
-                since = max(map(words[:at].rfind, (";", ". ")))
-                since = in_brackets.start() if in_brackets else since
-                until = (0 if at == starts[0] else since + 1 or at, end)
-                found += statement_at(words, at, read.get(at), line, before + len(found), until)
+                until = (0 if at == starts[0] else _begin(words[:at]) or at, end)
+                before_it = bisect(told, begin + at, key=itemgetter(0))
+                denied = before_it > 0 and not told[before_it - 1][1]
+                for each in statement_at(
+                    words, at, read.get(at), line, before + len(found), until, denied=denied
+                ):
+                    found.append(each)
+                    ends.add((line, each.p_end))
             except ClaimError as error:
                 advice = "write a decimal point, and degrees of freedom in parentheses"
                 expected = EXAMPLES.get(kind_of(re.split(r"[ (]", words[at:])[0]), EXAMPLE)
                 problems.append(Problem(Place(file, line, at + 1), str(error), expected, advice))
-    return checked(found, problems, file)
+                ends |= {(line, at + p.end()) for p in [P.search(words[at:end])] if p}
+        begin += len(words) + 1
+    statements = checked(found, [] if found or before else problems, file)
+    return InText(statements, tuple(problems), frozenset(ends))
+
+
+def _begin(before: str) -> int:
+    """Where the words begin that are of the statistic behind them; 0 where they do not."""
+    in_brackets = re.search(r"[(\[](?= ?[pP] ?[=<>≤≥][^()\[\]]*$)", before)
+    return (in_brackets.start() if in_brackets else max(map(before.rfind, (";", ". ")))) + 1
 
 
 def checked(found: list[Statement], problems: list[Problem], file: str) -> tuple[Statement, ...]:
@@ -142,10 +180,13 @@ def statement_at(
     line: int,
     before: int,
     within: tuple[int, int],
+    *,
+    denied: bool = False,
 ) -> Iterator[Statement]:
     """The statement that begins there; none for r = .3 or F = 2, which may be anything.
 
     Its p stands behind it, else before it, ``within`` the words that are of no other statistic.
+    ``denied`` is whether the text says last before it that p-values are not corrected.
     """
     if found is None:
         raise ClaimError(f"{words[at : at + 30]!r} has a number that is not plain")
@@ -154,8 +195,9 @@ def statement_at(
         return
     kind = kind_of(symbol)
     kind = "ρ" if kind == "r" and _OF_RANKS.search(_sentence(words[within[0] : at])) else kind
-    p = _p_of_words(words[within[0] : at], words[found.end() : within[1]])
-    said = (_sentence(words[within[0] : at]) + words[at : within[1]]).lower()
+    p, p_end = _p_of_words(words, (within[0], at), (found.end(), within[1]))
+    first = _sentence(words[within[0] : at]).lower()
+    said = first + words[at : within[1]].lower()
     tails: Literal[1, 2] | None = 2 if TWO_SIDED.search(said) else None
     tails = 1 if ONE_SIDED.search(said) else tails
     sign = "" if found["is"] == "=" else found["is"]
@@ -164,7 +206,29 @@ def statement_at(
     df = df_of(kind, found["df"] or "")
     ratio = kind == "F" and is_of_variances(said)
     called = symbol if symbol in ("rs", "rho") or (kind, symbol[0]) in _CALLED else ""
-    yield Statement(name, kind, df, possible(kind, value), p, tails, ratio, called)
+    value = possible(kind, value)
+    ends = max(p_end, found.end()), within[1]
+    denied = p is not None and _is_denied(words, first, (at, *ends), p_end, denied=denied)
+    yield Statement(name, kind, df, value, p, tails, ratio, called, denied, p_end)
+
+
+_DENIED = re.compile(rf"[ ,(\[]{{0,3}}(?:{UNCORRECTED.pattern})")
+
+
+def _is_denied(
+    words: str, first: str, ends: tuple[int, int, int], p_end: int, *, denied: bool
+) -> bool:
+    """Whether a p is said to be uncorrected: next to it, or in the text and not its sentence.
+
+    ``first`` is its sentence up to the statistic, and ``ends`` are where that begins and ends, with
+    its p, and where the next begins.
+    """
+    at, last, until = ends
+    said = words[at:last].lower()
+    if re.search("un(?:corr|adj)", said) or _DENIED.match(words[p_end : p_end + 200].lower()):
+        return True
+    said += re.split(r"[.!?] (?=[A-Z])", words[last:until])[0].lower()
+    return is_corrected(first + said) is not True and (denied or is_corrected(first) is False)
 
 
 def _sentence(before: str) -> str:
@@ -177,21 +241,25 @@ def is_of_variances(said: str) -> bool:
     return re.search(r"folded|ratio of (?:two )?variances|two variances", said.lower()) is not None
 
 
-def _p_of_words(before: str, after: str) -> PrintedNumber | None:
-    """The p that stands behind a statistic in its sentence, or else right before it."""
-    end = ENDS.search(after)
-    behind = P.search(after[: end.start()] if end else after)
-    found = _BEFORE.search(before)
-    if behind is not None and (found is None or re.match(r" ?[,(] ?[pP]\b", after)):
-        found = behind
+def _p_of_words(
+    words: str, before: tuple[int, int], after: tuple[int, int]
+) -> tuple[PrintedNumber | None, int]:
+    """The p that stands behind a statistic in its sentence, or else right before it; its end."""
+    behind = words[slice(*after)]
+    end = ENDS.search(behind)
+    p = P.search(behind[: end.start()] if end else behind)
+    found, at = _BEFORE.search(words[slice(*before)]), before[0]
+    if p is not None and (found is None or re.match(r" ?[,(] ?[pP]\b", behind)):
+        found, at = p, after[0]
     if found is None:
-        return None
+        return None, 0
     said = found.groupdict()
+    at += found.end("p" if said["p"] else 0)
     if said.get("above") and (said["p"] or "").startswith(("<", "≤")):
-        return _between(said["above"], said["p"].strip("<≤ "))
+        return _between(said["above"], said["p"].strip("<≤ ")), at
     if "," in (said["p"] or ""):
         raise ClaimError(f"p {said['p']!r} has a number that is not plain")
-    return printed_p(re.sub("[≈:]", "=", said["p"]) if said["p"] else "n.s.")
+    return printed_p(re.sub("[≈:]", "=", said["p"]) if said["p"] else "n.s."), at
 
 
 def _between(low: str, high: str) -> PrintedNumber:
@@ -291,14 +359,21 @@ class _Said:
 
 
 def audit_statistics(
-    statements: Sequence[Statement], source: str, text: str, rounding: Rounding
+    statements: Sequence[Statement],
+    source: str,
+    text: str,
+    rounding: Rounding,
+    unread: Iterable[str] = (),
 ) -> Audit:
-    """The answer to each; all of ``text`` may tell of one-sided tests and corrections."""
+    """The answer to each; all of ``text`` may tell of one-sided tests and corrections.
+
+    ``unread`` are sentences on what of it is not read.
+    """
     lower = text.lower()
-    sides = _of_all(text)
+    sides = of_all(text)
     said = _Said(
-        one_sided=any(e.tails != 2 for e in statements) and _tells_of_one_sided(text),
-        corrected=any(e.kind != "q" for e in statements) and bool(CORRECTED.search(lower)),
+        one_sided=any(e.tails != 2 for e in statements) and tells_of_one_sided(text),
+        corrected=any(e.kind != "q" for e in statements) and is_corrected(lower) is True,
         rounded_df="".join(_rounded_df(statements, lower)),
         in_text=has_statistics(text),
         by_ranks=any(each.kind in "HQ" for each in statements),
@@ -306,38 +381,7 @@ def audit_statistics(
     )
     statements = [replace(e, tails=e.tails or sides) if e.kind in SIGNED else e for e in statements]
     rows = tuple(_audited(each, rounding, said) for each in statements)
-    return Audit("", source, rows, tuple(said.sentences()), tuple(not_read(text)))
-
-
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|;|:\s*\n|\n\s*\n")
-_IN_PART = re.compile(r"(?i)\b(?:unless|except|otherwise|not|where|when|if|some|for)\b")
-_OF_SOME = re.compile(
-    r"(?i)\bonly\b|\b(?:first|second|third|last) \w+|\bhypothes[ie]s [0-9]|\bh[0-9]\b(?! ?\()"
-)
-"""Words that a sentence is of some tests alone."""
-
-
-def _of_one(sentence: str) -> bool:
-    """Whether a sentence is of the statistic that stands in it."""
-    printed = OPENED.search(sentence) or any(map(is_statement, STATISTIC.finditer(sentence)))
-    return bool(printed) and not re.search(r"(?i)\ball\b", sentence)
-
-
-def _tells_of_one_sided(text: str) -> bool:
-    """Whether a sentence tells of one-sided tests, and neither of one statistic nor of some."""
-    sentences = (one for each in _SENTENCES.split(plain(text)) for one in each.split("\n"))
-    told = (each for each in sentences if ONE_SIDED.search(each.lower()))
-    return any(not (_of_one(each) or _OF_SOME.search(each)) for each in told)
-
-
-def _of_all(text: str) -> Literal[1, 2] | None:
-    """The sides that a sentence says of all tests, as `All tests are one-sided` does."""
-    found: set[Literal[1, 2]] = set()
-    for sentence in _SENTENCES.split(plain(text)):
-        if not (_of_one(sentence) or _IN_PART.search(sentence) or _OF_SOME.search(sentence)):
-            found |= {1} if ONE_SIDED.search(sentence.lower()) else set()
-            found |= {2} if TWO_SIDED.search(sentence.lower()) else set()
-    return found.pop() if len(found) == 1 else None
+    return Audit("", source, rows, tuple(said.sentences()), tuple(unread))
 
 
 def _rounded_df(statements: Sequence[Statement], said: str) -> Iterator[str]:
@@ -371,6 +415,9 @@ def _audited(each: Statement, rounding: Rounding, said: _Said) -> Audited:
 
 def _without_p(row: Audited, each: Statement, span: Span) -> Audited:
     decided = decision(span, ALPHA)
+    if each.value.relation != "=":
+        reason = f"no p stands behind {each.text}, which gives {_p_of(span)}"
+        return replace(row, reason=reason)
     reason = f"no p stands behind {each.text}; significant at 5 %: {YES[decided]} ({_p_of(span)})"
     answers: Mapping[bool | None, Answer] = {True: "holds", False: "does not", None: "cannot say"}
     return replace(row, answer=answers[decided], reason=reason)
@@ -391,7 +438,8 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
         return replace(row, grade=Grade.CONSISTENT, answer="holds", reason=gives)
     if (answered := _one_sided(row, each, p, told)) is not None:
         return answered
-    if told.corrected and each.kind != "q" and p.high >= span[0]:  # no correction makes a p smaller
+    may_be = told.corrected and not each.uncorrected and each.kind != "q"
+    if may_be and p.high >= span[0]:  # no correction makes a p smaller
         reason = f"{gives}, not {p_text(p)}, which may be the corrected p"
         return replace(row, grade=Grade.CONSISTENT_IF, condition="corrected p", reason=reason)
     if each.kind in "HQρ" and _may_be_exact(each, p, span):
@@ -403,6 +451,7 @@ def _with_p(row: Audited, each: Statement, p: PrintedNumber, told: _Said) -> Aud
     other = {decision(span, ALPHA), said} == {True, False}
     grade = Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT
     reason = f"{gives}, not {p_text(p)}" + "; the decision at 5 % is the other one" * other
+    reason += ", and its words say it is not corrected" * (told.corrected and each.uncorrected)
     return replace(row, grade=grade, answer="does not", reason=reason)
 
 

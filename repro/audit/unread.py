@@ -1,13 +1,15 @@
-"""Printed p-values whose statistic cannot be read: each is named, with what would decide it."""
+"""What cannot be read, named: p-values without a statistic that is read, and problems by kind."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from operator import itemgetter
 
 from repro.audit.findings import NAMED
 from repro.audit.notations import ENDS, NUMBER, STATISTIC, P, is_statement, kind_of, plain
-from repro.errors import Place
+from repro.errors import Place, Problem
 from repro.files import fatal
 
 EXAMPLES = {
@@ -25,23 +27,48 @@ _NAMED_VALUE = re.compile(
     rf"(?P<df> ?\([^()]*\))? ?[=<>≈] ?(?:{NUMBER}|[0-9]+(?:,[0-9]{{3}})+"
     r"|(?P<comma>-?[0-9]*,[0-9]+))"
 )
-_NO_STATISTIC = re.compile(r"(?i)p(?:[- ]?value)?|α|alpha|level")
+_NO_STATISTIC = re.compile(r"(?i)p(?:[- ]?value)?|α|alpha|level|diff|!")
 _NEXT_TO_ONE = re.compile(
     r"[nNkMmd]|[Dd][Ff]|SDs?|SEM?|[Ss]td|MSE|CI|Mdn|[Mm]eans?|[Mm]edian|η.*|R²?"
 )
 """Numbers that stand between a statistic and its p."""
 _OF_VALUES = re.compile(r"[UWVDTS]|τ\w?|tau(?:-?[abc])?|Mann-Whitney|[Ww]ilcoxon")
 _SENTENCE = re.compile(r"[.;] (?=[A-Z†‡(])|\. (?=p\b)")
-_MOST_BETWEEN, _LONGEST = 60, 400
+_MOST_BETWEEN, _LONGEST, _SHOWN = 60, 400, 60
+_NUMBER_OF_P = rf"(?:0?[.,][0-9]+|[01](?:\.0*)?(?![.,]?[0-9]))|{NUMBER}[eE]-[0-9]+"
+_ANY_P = re.compile(
+    rf"{P.pattern}|(?<![\w-])(?:[pP](?:[rR](?:ob)?|[0-9₀-₉])?['’′″]?s?"
+    r"(?:[-_. ]?(?:val(?:ue)?s?|trend|inter\w*|het\w*|non-?lin\w*|exact|(?:un)?(?:adj|corr)\w*"
+    r"|perm\w*|boot\w*|bonf\w*|holm\w*|fdr\w*|fwe\w*|bh|sim\w*|raw|two|one|[FTtz]|chi2))*"
+    r"(?: (?:for|of) (?:[\w-]+ ){0,2}[\w-]+)?(?: ?\([^()\n]{1,25}\)| ?> ?\|?(?:[tzF]|chi2)\|?)?"
+    r"|(?:[Aa]symp\. |[Ee]xact )?Sig\.(?: ?\([^()\n]{1,25}\))?)"
+    rf"(?:,? ?(?:[=<>≤≥≈~:⩽⩾≲≪]{{1,2}}|of|is|was|equals) ?(?:{_NUMBER_OF_P})|,? (?:0?\.[0-9]+))"
+)
+"""What may be a p, in whatever way it is printed."""
+_NO_P = re.compile(r"dropout|probabilit\w*|bernoulli|binomial|nucleus|sampling")
+_LEVEL = re.compile(
+    r"\W?[pP](?:[-_ ]?(?:values?|adj\w*|corr\w*|fdr))?(?: of)?(?: less than| below|(?P<is> ?=)"
+    r"| ?[<≤⩽]=?) ?0?\.(?:10?|050?|0{0,3}1|005)"
+)
+_OF_LEVELS = re.compile(
+    r"consider|threshold|\blevels?\b|alpha|criteri|cut-?off|denot|indicat|\bmark|\bbold|\bstars?\b"
+    r"|asterisk|dagger|defin|\bset (?:at|to)\b|regarded|deemed|accepted|taken as"
+    r"|significan\w+ (?:is|means|=)|\b(?:if|when|where) p\b"
+)
+"""Words of a sentence that says what counts as significant, or what a mark means."""
 
 
 def refuse_without_df(text: str, file: str) -> None:
     """SpecError for lines of text, no table, that print a statistic without degrees of freedom."""
     lines = [line for line in text.split("\n") if line.strip()]
-    read = list(_unread(text))
-    if not read or len({at for at, _ in read}) * 2 < len(lines) or "±" in text:
+    read = list(_unread(text, frozenset()))
+    if not read or len({at for at, *_ in read}) * 2 < len(lines) or "±" in text:
         return
-    at, found = read[0]
+    at, found, shown = read[0]
+    known = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
+    if found.re is _ANY_P:
+        mistake, advice = f"{shown!r}: no statistic stands with this p", "write that of its test"
+        raise fatal(Place(file, at, found.start() + 1), mistake, known, advice)
     name = _short(found["name"])
     mistake = f"{name} has no degrees of freedom"
     expected, advice = EXAMPLES.get(name, EXAMPLE), "write them in parentheses, as shown"
@@ -50,34 +77,48 @@ def refuse_without_df(text: str, file: str) -> None:
         advice = "write decimal points, and degrees of freedom in parentheses"
     elif _OF_VALUES.fullmatch(name):
         mistake = f"the p of {name} takes the values of every run"
-        expected = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z"
+        expected = known
         advice = "write the z of the test, if it is printed, as in z = 2.10, p = .036"
     elif _why(found) == _UNKNOWN:
         mistake = f"{name} is not a known statistic"
-        expected, advice = f"t, F, r, χ², H or Q as in {EXAMPLE}, or z", "write that of its test"
+        expected, advice = known, "write that of its test"
     raise fatal(Place(file, at, found.start() + 1), mistake, expected, advice)
 
 
-def not_read(text: str) -> Iterator[str]:
-    """A sentence on the statistics of a text whose p cannot be computed, each with its line."""
-    found = list(_unread(text))
-    if found:
-        named = "; ".join(
-            f"line {at}, {each[0].strip()} ({_why(each)})" for at, each in found[:NAMED]
-        )
-        more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+def not_read(
+    text: str, ends: frozenset[tuple[int, int]] = frozenset(), problems: Sequence[Problem] = ()
+) -> Iterator[str]:
+    """A sentence on what of a text is not read, each with its line, and why.
+
+    ``ends`` are where each p ends that is read, and ``problems`` the statistics that are not plain.
+    """
+    told = [(at, f"{shown} ({_why(each)})") for at, each, shown in _unread(text, ends)]
+    told += [(each.place.line or 0, f"{each.what}: write {each.expected}") for each in problems]
+    if told := list(dict.fromkeys(sorted(told, key=itemgetter(0)))):
+        named = "; ".join(f"line {at}, {said}" for at, said in told[:NAMED])
+        more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
         yield f"Not read: {named}{more}."
 
 
 _UNKNOWN = "not a known statistic: print its t, F, χ² or z"
 
 
+def _last_words(said: str) -> str:
+    """The last words of a text, of one sentence."""
+    said = re.split(r"\. (?=[A-Zp])", said)[-1]
+    return said if len(said) < _SHOWN else said[-_SHOWN:].partition(" ")[2]
+
+
 def _why(found: re.Match[str]) -> str:
+    if found.re is _ANY_P:
+        return "no statistic stands with this p: print its t, F, χ² or z"
     name = _short(found["name"])
     if _OF_VALUES.fullmatch(name):
         return "its p takes every value: print its z"
     if name in ("t", *EXAMPLES) and not found["df"]:
         return f"no degrees of freedom: write {EXAMPLES.get(name, EXAMPLE)}"
+    if (read := STATISTIC.match(found[0].strip())) and (read["df"] or name == "z"):
+        return f"write it as {EXAMPLE}, in a file without tables"
     return _UNKNOWN
 
 
@@ -86,30 +127,50 @@ def _short(name: str) -> str:
     return kind_of(re.split(r"[ -](?=change|value|stat|score|ratio)", name)[0])
 
 
-def _unread(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """What stands before each p that belongs to no statistic read, with its line."""
+def _unread(
+    text: str, ends: frozenset[tuple[int, int]]
+) -> Iterator[tuple[int, re.Match[str], str]]:
+    """What stands before each p that is not among those read, or that p; its line, and both."""
     above = ""
     for at, below in enumerate(plain(text).split("\n"), 1):
         since = max((p.end() for p in P.finditer(above)), default=0)
         line = f"{above} {below}" if above else below
-        for p in P.finditer(line, len(above)):
+        for p in _ANY_P.finditer(line, len(above)):
             begin, since = since, p.end()
+            here = range(p.start() - len(line) + 1, p.end() - len(line) + 1)
+            if any((at, len(below) + end) in ends for end in here):
+                continue
             if (found := _before(line, begin, p.start())) is not None:
-                yield at, found
+                yield at, found, found[0].strip()
+            elif not p["words"] and not p["bare"] and not _is_level(p, begin):
+                shown = _last_words(line[begin : p.end()]).lstrip(" ,;()[]|&")
+                yield at, p, shown + ")" * (shown.count("(") - shown.count(")"))
         above = below if re.search(r"[,;(=<>]\s*$", below) else ""
 
 
+def _is_level(p: re.Match[str], begin: int) -> bool:
+    """Whether a p is not a result but the level of a mark, or of what counts as significant."""
+    before = p.string[max(begin, p.start() - _LONGEST) : p.start()]
+    after = p.string[p.end() : p.end() + _LONGEST]
+    if _NO_P.search(before[-_SHOWN:].lower()) or re.search(r"[†‡§+#] ?[=:]?$", before):
+        return True
+    said = before.rpartition(". ")[2] + p[0] + after.partition(". ")[0]
+    level = _LEVEL.fullmatch(p[0])
+    alone = not re.search(
+        r"\d|[^\W\d_]{2}", re.sub(r"(?i)\b(?:notes?|legend|signif\w*)\b", "", before)
+    )
+    of_levels = _OF_LEVELS.search(said.lower()) is not None
+    return level is not None and (of_levels or (alone and not level["is"]))
+
+
 def _before(line: str, begin: int, end: int) -> re.Match[str] | None:
-    """The last named number of the words before a p, if no statistic that is read has this p."""
+    """The last named number in the words before a p that belongs to no statistic read."""
     begin = max(begin, end - _LONGEST)
     begin = max([begin, *(each.end() for each in _SENTENCE.finditer(line, begin, end + 2))])
-    found = STATISTIC.finditer(line, begin, end + _MOST_BETWEEN)
-    read = [each for each in found if each.start() < end and is_statement(each)]
+    read = [each for each in STATISTIC.finditer(line, begin, end) if is_statement(each)]
     if read:
         after = ENDS.search(line, read[-1].end(), end)
-        if after is None:
-            return None
-        begin = after.start()
+        begin = read[-1].start() if after is None else after.start()
     named = [
         each
         for each in _NAMED_VALUE.finditer(line, begin, end)
@@ -117,3 +178,22 @@ def _before(line: str, begin: int, end: int) -> re.Match[str] | None:
     ]
     sure = [each for each in named if not _NEXT_TO_ONE.fullmatch(each["name"])]
     return next(reversed(sure or named), None)
+
+
+FIRST = 3
+
+
+def gathered(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems in reading order; those of one kind, whatever they quote, are one."""
+    kinds: dict[tuple[str, str], list[Problem]] = {}
+    for each in sorted(problems):
+        kinds.setdefault((re.sub("'[^']*'", "", each.what), each.advice), []).append(each)
+    return [_together(first, [each.place for each in rest]) for first, *rest in kinds.values()]
+
+
+def _together(first: Problem, places: Sequence[Place]) -> Problem:
+    if not places:
+        return first
+    named = ", ".join(f"{place.line}:{place.column}" for place in places[:FIRST])
+    more = f" and {len(places) - FIRST} more" if len(places) > FIRST else ""
+    return replace(first, what=f"{first.what}; likewise {named}{more}")

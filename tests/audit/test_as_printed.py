@@ -506,3 +506,30 @@ def test_footnotes_and_small_print_of_latex(tmp_path, cell):
     rows, _ = audited(tmp_path, text, plus_minus="sd", n=5)
     (row,) = rows.values()
     assert row.p_welch == pytest.approx(welch((94.1, 0.2, 5), (93.4, 0.2, 5)))
+
+
+FEWEST = 2 * stats.t.sf(1.3 / (1.2**2 / 20 + 2.4**2 / 8) ** 0.5, 7)
+
+
+@pytest.mark.parametrize(
+    ("named", "p", "answer"),
+    [
+        ("Independent-samples t-tests", ".70", "does not"),
+        ("Two-tailed unpaired t tests", ".70", "does not"),
+        ("A two-sample t-test", "<.001", "does not"),
+        ("Independent-samples t-tests", f"{welch((5.1, 1.2, 20), (6.4, 2.4, 8)):.2f}", "holds"),
+        ("Independent-samples t-tests", f"{FEWEST:.3f}", "cannot say"),
+        ("Independent-samples t-tests", f"{FEWEST / 2:.3f}", "cannot say"),
+        ("t-tests", ".70", "cannot say"),
+        ("Independent-samples t-tests and Fisher's exact tests", ".70", "cannot say"),
+        ("Independent-samples t-tests, Bonferroni-corrected", ".70", "cannot say"),
+        ("Independent t-tests or Mann-Whitney tests", ".70", "cannot say"),
+    ],
+)
+def test_a_named_t_test_of_independent_groups_is_one_by_student_or_welch(
+    tmp_path, named, p, answer
+):
+    """A p that neither gives, with any degrees of freedom between theirs, is wrong."""
+    text = f"Mean ± SD. {named}.\n\nMethod,mean,sd,n,p\nA,5.10,1.20,20,\nB,6.40,2.40,8,{p}\n"
+    (row,) = audited(tmp_path, text)[0].values()
+    assert row.answer == answer, row.reason

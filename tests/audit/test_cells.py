@@ -310,3 +310,30 @@ def test_a_count_with_its_share_is_no_mean_with_a_deviation(tmp_path):
         tmp_path, text + "\nMean (SD) or number (%).\n", methods="columns", plus_minus="sd"
     )
     assert [row.answer for row in rows.values()] == ["cannot say", "holds"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Method;Score\nA;0,812±0,010\nB;0,823±0,010\n",
+        "Method\tScore\nA\t0,812±0,010\nB\t0,823±0,010\n",
+        "Method;Score;p\nA;1,812±0,010;\nB;1,823±0,010;0,120\n",
+        "Method;Score;Other\nA;1,812±0,010;10,5\nB;1,823±0,010;10,7\n",
+        "Method;Score;Time\nA;0,812±0,010;1.2±0.1\nB;0,823±0,010;1.3±0.1\n",
+        "Method;Score;Time\nA;0,812±0.010;1.2±0.1\nB;0,823±0.010;1.3±0.1\n",
+    ],
+)
+def test_a_comma_behind_zero_is_a_decimal_one(tmp_path, text):
+    """No thousand begins with 0; and one comma that is decimal tells of all."""
+    row = next(iter(audited(tmp_path, f"{text}\nSD over n = 5 runs\n")[0].values()))
+    assert row.p_welch == pytest.approx(welch((0.812, 0.01, 5), (0.823, 0.01, 5)))
+
+
+@pytest.mark.parametrize("spread", ["±100", "±430"])
+def test_a_thousand_stays_one(tmp_path, spread):
+    text = f"Method;Count\nA;10,812{spread}\nB;10,913{spread}\n\nSD over n = 5 runs\n"
+    (row,) = audited(tmp_path, text)[0].values()
+    expected = [(each, float(spread[1:]), 5) for each in (10812, 10913)]
+    assert row.p_welch == pytest.approx(welch(*expected))
+    with pytest.raises(SpecError, match="may be a thousand"):
+        audited(tmp_path, "Method;Count\nA;1,812±5\nB;1,913±5\n\nSD over n = 5 runs\n")

@@ -335,3 +335,132 @@ def test_each_of_two_statistics_has_its_own_p(tmp_path, text, printed):
     assert [row.p_printed.replace(" ", "") for row in rows] == printed.split()
     rows = rows_of(tmp_path, text.format(".001", ".001"))
     assert [row.answer for row in rows] == ["does not", "does not"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Risk fell (hazard ratio, 0.74; 95% CI, 0.60 to 0.91; P = .004).",
+        "0.74 (95% CI 0.60 to 0.91; P = .004) in a sentence",
+        "There was a trend over quartiles (P for trend = 0.03).",
+        "P-heterogeneity = 0.45",
+        "P_interaction < 0.001",
+        "The slope had Pr(>|t|) = .0208.",
+        "Pr(|T| > |t|) = 0.0208",
+        "Prob > chi2 = 0.0312",
+        "Asymp. Sig. (2-tailed) = .031",
+        "And also p' = .062.",
+        "By Fisher's exact test, p = .02.",
+        "Ours is better (p < .01, bootstrap).",
+        "p1 = .03 for the first",
+        "pFWE = 0.03",
+        "It was low, p ≪ .001.",
+        "The effect was marginal, p = 0,06.",
+        "A vs C differed (P=NS).",
+        "t(28) = 2.20, p = .036, and after covariates p = .051.",
+        "t(28) = 2.20, p = .036 (Bonferroni-adjusted p = .072).",
+        "Survival was longer (log-rank P < 0.001).",
+    ],
+)
+def test_every_p_is_judged_or_named(tmp_path, said):
+    rows, told = audited(tmp_path, f"A differed, t(30) = 2.50, p = .018.\n{said}\n")
+    assert "1: A differed" in rows
+    assert "Not read: line 2, " in told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Significance was set at p < .05.",
+        "A P value of less than 0.05 was considered significant.",
+        "Note: * p < .05, ** p < .01, *** p < .001",
+        "Bold: p < .05.",
+        "Dropout p = 0.1 was used.",
+        "t(28) = 2.20, P = NS.",
+        "p = .036, t(28) = 2.20",
+    ],
+)
+def test_a_level_and_what_is_judged_are_not_named(tmp_path, said):
+    _, told = audited(tmp_path, f"A differed, t(30) = 2.50, p = .018.\n{said}\n")
+    assert "Not read" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (
+            (
+                "| Method | Acc |\n|---|---|\n| A | 93.1±0.3 |\n| B | 94.2±0.2 |\n\n"
+                "SD, n = 5; z = 2.1, p = .036; F change = 2.28, p = .036; B is better (p = .008).\n"
+            ),
+            ["line 6, z = 2.1", "F change = 2.28", "better (p = .008)"],
+        ),
+        (
+            (
+                "<table><tr><th>Method</th><th>Acc</th></tr><tr><td>A</td><td>93.1±0.3</td></tr>"
+                "<tr><td>B</td><td>94.2±0.2</td></tr></table><p>SD, n = 5. B: p = .008.</p>"
+            ),
+            ["B: p = .008"],
+        ),
+        ("id,t,df,p\nage,2.20,28,.036\nsex,-,-,.41\n", ["line 3, sex, p = .41"]),
+        (
+            (
+                "| x | test | p |\n|---|---|---|\n| A | t(28) = 2.20 | .036 |\n"
+                "| B | U = 45 | .03 |\n| C | Fisher | <.001 |\n"
+            ),
+            ["line 4, U = 45", "line 5, C, Fisher, p <.001"],
+        ),
+    ],
+)
+def test_a_p_next_to_a_table_is_named(tmp_path, text, named):
+    rows, told = audited(tmp_path, text)
+    assert len(rows) == 1
+    assert all(each in told for each in named), told
+    assert "p = .036 (no" not in told
+
+
+def test_a_p_alone_is_refused_as_such(tmp_path):
+    with pytest.raises(SpecError, match="no statistic stands with this p"):
+        audited(tmp_path, "The effect was significant (p = .03).\n")
+
+
+MINUS = ("\N{MINUS SIGN}", "\N{EN DASH}", "\N{NON-BREAKING HYPHEN}", "\N{MINUS SIGN}\N{THIN SPACE}")
+
+
+@pytest.mark.parametrize("minus", MINUS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Method,Score\nA,-2.995 ± 0.2\nB,1.995 ± 0.2\n\nn = 5 SD\n",
+        "Method,mean,sd,n\nA,-2.995,0.2,5\nB,1.995,0.2,5\n",
+        "id,mean_a,sd_a,n_a,mean_b,sd_b,n_b,p\nx,-2.995,0.2,5,1.995,0.2,5,.0001\n",
+        "effect\tt\tdf\tp\na\t-2.20\t28\t.036\n",
+        "| Method | Score |\n|---|---|\n| A | -2.995 (0.2) |\n| B | 1.995 (0.2) |\n\nn = 5, SD\n",
+        (
+            "\\begin{tabular}{lc} M & S \\\\ \\hline A & $-2.9 \\pm 0.2$ \\\\ "
+            "B & $1 \\pm 0.2$ \\\\ \\end{tabular} n = 5 SD"
+        ),
+        (
+            "<table><tr><th>M</th><th>S</th></tr><tr><td>A</td><td>-2.9 ± 0.2</td></tr>"
+            "<tr><td>B</td><td>1.9 ± 0.2</td></tr></table><p>n = 5, SD</p>"
+        ),
+        "Method  Score\nA       -2.995±0.2\nB       1.995±0.2\n\nn = 5 SD\n",
+        "Method;Score\nA;-2,99 ± 0,20\nB;1,99 ± 0,20\n\nn = 5 SD\n",
+        "They differed, t(28) = -2.20, p = .036, r(48) = -.31, p = .03. z = -2.10, p = .036.",
+    ],
+)
+def test_a_minus_is_one_however_it_is_printed(tmp_path, text, minus):
+    rows = rows_of(tmp_path, text)
+    assert [
+        (row.answer, row.p_interval) for row in rows_of(tmp_path, text.replace("-", minus))
+    ] == [(row.answer, row.p_interval) for row in rows]
+
+
+def test_a_dash_of_a_range_or_apart_is_no_minus(tmp_path):
+    """Behind a number it is that of a range; before a blank it may be an empty cell."""
+    (row,) = rows_of(tmp_path, "t(28) = 2.20, 95% CI 0.1 –2.3, p = .036")
+    assert row.answer == "holds"
+    with pytest.raises(SpecError, match="a dash apart may be a minus"):
+        rows_of(tmp_path, "Method Score\nA - 2.995±0.2\nB - 1.995±0.2\n\nn = 5 SD\n")
+    rows, _ = audited(tmp_path, "Method X Y\nA - 2.9±0.2\nB 1.9±0.2 2.1±0.2\n\nn = 5 SD\n")
+    assert [*rows] == ["A vs B, Y"]

@@ -204,3 +204,33 @@ def test_heads_of_several_words_without_one_over_the_names(tmp_path):
     assert 2 * stats.t.sf([2.2, 1.1], 28) == pytest.approx([0.0362, 0.2807], abs=1e-4)
     rows = rows_of(tmp_path, f"Independent Samples Test\n{text}")
     assert [row.answer for row in rows] == ["holds", "does not"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "         (1)       (2)\nx       0.34**    0.36**\n       (0.12)    (0.11)\n"
+            "y       0.10      0.12\n       (0.10)    (0.10)\n\n** p < .01\n"
+        ),
+        "Variable,Model 1,Model 2\nx,0.34**,0.36**\n,(0.12),(0.11)\nR2,0.20,0.25\n\n** p < .01\n",
+        (
+            "| | Model 1 | Model 2 |\n|---|---|---|\n| x | 0.34** | 0.36** |\n"
+            "| | (0.12) | (0.11) |\n| Observations | 100 | 100 |\n"
+            "\nStandard errors in parentheses. ** p < .01\n"
+        ),
+        "Predictor,b (SE) Model 1,b (SE) Model 2\nx,0.34 (0.12)**,0.36 (0.11)**\n\n** p < .01\n",
+    ],
+)
+def test_coefficients_by_model_are_refused_with_what_to_write(tmp_path, text):
+    """The models are no methods: each coefficient is held to its error."""
+    with pytest.raises(SpecError, match=r"name,z,p.* divided by its error"):
+        rows_of(tmp_path, text)
+    rows = rows_of(tmp_path, "name,z,p\nx (1),2.83,<.01\nx (2),3.27,<.01\n")
+    assert [row.answer for row in rows] == ["holds", "holds"]
+    assert 2 * stats.norm.sf(0.34 / 0.12) == pytest.approx(rows[0].p_interval[0], rel=0.05)
+
+
+def test_models_with_results_are_compared(tmp_path):
+    text = "Metric,Model 1,Model 2\nR2,0.91±0.01,0.93±0.01\nAcc,93.1±0.3,94.2±0.2\n\nSD, n = 5\n"
+    assert len(rows_of(tmp_path, text)) == 2

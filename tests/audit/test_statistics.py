@@ -163,7 +163,7 @@ def test_what_else_a_text_holds_is_said_to_be_unread(tmp_path):
 )
 def test_a_statistic_has_the_p_and_the_words_that_follow_the_one_before(text, read):
     """Not those of a later one; an effect size may stand between."""
-    found = in_text(text, "a.txt")
+    found = in_text(text, "a.txt").statements
     said = {each.id.partition(": ")[2]: (each.kind, each.p and each.p.text) for each in found}
     assert said == read
 
@@ -245,12 +245,12 @@ def test_what_else_is_corrected_makes_no_p_larger(tmp_path, words, answer):
     ],
 )
 def test_a_p_stands_anywhere_in_what_is_said_of_its_statistic(text, read):
-    (found,) = in_text(text, "a.txt")
+    (found,) = in_text(text, "a.txt").statements
     assert (found.text, found.p and found.p.text) == read
 
 
 def test_p_may_stand_before_each_statistic_of_a_line():
-    found = in_text("p < .001, t(28) = 2.20; p = .036, t(28) = 3.90", "a.txt")
+    found = in_text("p < .001, t(28) = 2.20; p = .036, t(28) = 3.90", "a.txt").statements
     assert [each.p and each.p.text for each in found] == ["< .001", ".036"]
 
 
@@ -381,3 +381,79 @@ def test_a_p_further_on_is_not_that_of_an_r(tmp_path):
     """`r = 0.5, n = 20` are settings where what follows is another p."""
     text = "For r = 0.5, n = 20, dropout p = 0.1 we had t(28) = 2.20, p = .036.\n"
     assert [each.id for each in rows_of(tmp_path, text)] == ["1: we had"]
+
+
+POST_HOC = "Post hoc tests were Bonferroni-corrected."
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("No correction for multiple comparisons was applied. {}, p = .20.", "does not"),
+        ("P values were not adjusted for multiplicity. {}, p = .20.", "does not"),
+        ("Bonferroni correction was not applied. {}, p = .20.", "does not"),
+        (f"The p values were not corrected. {{}}, p = .20. {POST_HOC}", "does not"),
+        (f"The p values were not corrected. {POST_HOC} {{}}, p = .20.", "cannot say"),
+        (f"{POST_HOC} {{}}, p = .20. The other p values are uncorrected.", "cannot say"),
+        (f"P values of main effects are not corrected. {{}}, p = .20. {POST_HOC}", "cannot say"),
+        (f"{POST_HOC} {{}}, p = .20 (uncorrected).", "does not"),
+        (f"{POST_HOC} {{}}, uncorrected p = .20.", "does not"),
+        (f"{POST_HOC} {{}}, p = .20, not corrected, but p = .60 by Bonferroni.", "does not"),
+        (f"{POST_HOC} {{}}, p = .036 (uncorrected).", "holds"),
+        ("The p values were not corrected. {}, Bonferroni-corrected p = .072.", "cannot say"),
+        ("No difference remained significant after correction by Holm. {}, p = .20.", "cannot say"),
+        ("It did not survive correction for multiple testing: {}, p = .072.", "cannot say"),
+        ("Results with and without Bonferroni correction: {}, p = .072.", "cannot say"),
+        ("Uncorrected visual acuity, by Bonferroni: {}, p = .072.", "cannot say"),
+        ("{}, p(FWE-corr) = .072.", "cannot say"),
+    ],
+)
+def test_a_p_that_is_said_to_be_uncorrected_is_judged(tmp_path, text, answer):
+    """p is .036. What is said last before a p, or next to it, is of it; a part is not all."""
+    (row,) = rows_of(tmp_path, text.format("They differed, t(28) = 2.20"))
+    assert row.answer == answer
+
+
+def test_values_in_turn_have_their_p_in_turn(tmp_path):
+    text = "t(28) = 2.20, 1.10, and 3.00, p = .036, .28, .06, respectively"
+    rows = rows_of(tmp_path, text)
+    assert [row.answer for row in rows] == ["holds", "holds", "does not"]
+    for row, t in zip(rows, (2.2, 1.1, 3), strict=True):
+        assert row.p_interval[0] <= 2 * stats.t.sf(t, 28) <= row.p_interval[1]
+    for text in ("ts(28) = 2.20 and 3.00, ps < .05", "F(1, 28) = 4.84 and 9, both p < .05"):
+        assert [row.answer for row in rows_of(tmp_path, text)] == ["holds", "holds"]
+
+
+def test_values_with_fewer_p_are_named(tmp_path):
+    """Nothing says which p is of which, nor that it is of all."""
+    path = tmp_path / "a.txt"
+    path.write_text("t(28) = 2.20, 1.10, and 3.00, p = .036, .28. t(30) = 2.50, p = .018")
+    (audit,) = audit_paths([path])
+    assert [row.p_printed for row in audit.rows] == [".018"]
+    assert "2.20, 1.10, and 3.00, p = .036" in audit.lead[0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ("F(2.87) = 5.43, p = .002", "F(2.87) needs 2 degrees of freedom"),
+        ("t(28) = 2,20, p = ,036", "not plain"),
+        ("t(28) = 2.20, p = 1.36", "1.36"),
+        ("r(48) = 1.31, p = .02", "between -1 and 1"),
+    ],
+)
+def test_one_misprint_does_not_refuse_a_text(tmp_path, wrong, named):
+    path = tmp_path / "a.txt"
+    path.write_text(f"We find {wrong}.\nAnd t(28) = 2.20, p = .036.\n")
+    (audit,) = audit_paths([path])
+    assert [(row.id, row.answer) for row in audit.rows] == [("1: And", "holds")]
+    assert "line 1, " in audit.lead[0]
+    assert named in audit.lead[0]
+    assert audit.lead[0].count("line 1, ") == 1
+
+
+@pytest.mark.parametrize("bound", ["F(1, 20) < 1", "t(45) < 1.6", "r(48) < .10", "z < 1"])
+def test_a_bound_without_a_p_claims_nothing(tmp_path, bound):
+    answers = [row.answer for row in rows_of(tmp_path, f"t(28) = 2.20, p = .036. All {bound}.")]
+    assert answers in (["holds"], ["holds", "cannot say"])
+    assert rows_of(tmp_path, "F(1, 20) < 1, p < .05")[0].answer == "does not"
