@@ -61,17 +61,25 @@ _PRINTED = re.compile(
     rf"(?i)([-+]?{_DECIMAL})(?: ?(?:±|\+/-|\+-|\() ?({_DECIMAL})\)?)?"
     r"(?:[ ,;]*(?:over )?\(?(?:n ?=? ?(\d{1,6})|(\d{1,6}) (?:runs|seeds))\)?)?"
 )
+_MEAN_OR_PERCENT = re.compile(r"(?i)^\s*(?:m|mean)\s*=\s*|(?<=\d)\s*%")
+_SD_NAMED = re.compile(r"(?i)\s*[,(]?\s*\bsd\s*=\s*")
 PRINTED_FORM = "what is printed of them: '5.02 ± 0.11, n=5'"
 
 
 def reference_of(text: str) -> Path | PrintedReference:
     """What ``--within`` names: runs, or `5.02 ± 0.11, n=5`. ClaimError for a number alone."""
-    found = _PRINTED.fullmatch(text.strip())
-    if found is None or Path(text).exists():
+    plain = _SD_NAMED.sub(" ± ", _MEAN_OR_PERCENT.sub("", text)).strip()
+    found = _PRINTED.fullmatch(plain)
+    if Path(text).exists():
+        return Path(text)
+    if found is None and "±" in plain and re.search(r"(?i)\b(?:se|sem|standard error)\b", plain):
+        advice = f"  expected: {PRINTED_FORM}\n  to do: write the deviation, the error times √n"
+        raise ClaimError(f"--within {text}: a standard error is no standard deviation\n{advice}")
+    if found is None:
         return Path(text)
     mean, sd, *sizes = found.groups()
     n = next(filter(None, sizes), None)
-    if sd and "(" in text[: found.end(2)] and sd.isdecimal() and not mean.isdecimal():
+    if sd and "(" in plain[: found.end(2)] and sd.isdecimal() and not mean.isdecimal():
         mistake = f"--within {text}: ({sd}) may mean ±{sd}, or {sd} units of the last digit"
         form = "  expected: the deviation with its digits\n  to do: write it as '5.02 ± 0.11, n=5'"
         raise ClaimError(f"{mistake}\n{form}")

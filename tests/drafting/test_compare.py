@@ -506,6 +506,21 @@ def test_a_printed_deviation_in_units_of_the_last_digit_is_not_guessed() -> None
     assert "below 90.40" in repro(*within, "91.0 (0.3), n=8").stdout
 
 
+def test_a_printed_reference_may_name_its_numbers() -> None:
+    """M and SD of a psychologist, and percent signs of a table, are those of `5.02 ± 0.11, n=5`."""
+    Path("mine.csv").write_text("seed,error\n0,5.5\n")
+    plain = repro("compare", "mine.csv", "--within", "5.02 ± 0.11, n=5").stdout
+    for printed in (
+        "M = 5.02, SD = 0.11, n = 5",
+        "M = 5.02 (SD = 0.11), n = 5",
+        "5.02% ± 0.11%, n=5",
+    ):
+        said = repro("compare", "mine.csv", "--within", printed).stdout
+        assert said.splitlines()[-4:] == plain.splitlines()[-4:], said
+    done = repro("compare", "mine.csv", "--within", "5.02 ± 0.11 (SE), n=5")
+    assert (done.returncode, "the error times √n" in done.stderr) == (2, True)
+
+
 def test_a_run_is_held_against_another_arm_of_its_table() -> None:
     """By t of the ten with √(1 + 1/10); error is lower the better, by its name."""
     old = [4.9, 5.0, 5.1, 5.0, 5.05, 4.95, 5.02, 4.98, 5.0, 5.0]
