@@ -40,11 +40,11 @@ from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
 from repro.specs.load import load_claims
 from repro.store.run_store import RunStore
+from repro.workflows.limits import refuse_units, refuse_wrong_side
 from repro.workflows.luck import stopping
 from repro.workflows.verify import Options, Verified, verify_claims
 
 WHY = "the margin that was given when the results were there"
-WHY_LIMIT = "the limit that was given when the results were there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,25 @@ _PRINTED = re.compile(
     rf"(?i)([-+]?{_DECIMAL})(?: ?(?:±|\+/-|\+-|\() ?({_DECIMAL})\)?)?"
     r"(?:[ ,;]*(?:over )?\(?(?:n ?=? ?(\d{1,6})|(\d{1,6}) (?:runs|seeds))\)?)?"
 )
+_MEAN_OR_PERCENT = re.compile(r"(?i)^\s*(?:m|mean)\s*=\s*|(?<=\d)\s*%")
+_SD_NAMED = re.compile(r"(?i)\s*[,(]?\s*\bsd\s*=\s*")
 PRINTED_FORM = "what is printed of them: '5.02 ± 0.11, n=5'"
 
 
 def reference_of(text: str) -> Path | PrintedReference:
     """What ``--within`` names: runs, or `5.02 ± 0.11, n=5`. ClaimError for a number alone."""
-    found = _PRINTED.fullmatch(text.strip())
-    if found is None or Path(text).exists():
+    plain = _SD_NAMED.sub(" ± ", _MEAN_OR_PERCENT.sub("", text)).strip()
+    found = _PRINTED.fullmatch(plain)
+    if Path(text).exists():
+        return Path(text)
+    if found is None and "±" in plain and re.search(r"(?i)\b(?:se|sem|standard error)\b", plain):
+        advice = f"  expected: {PRINTED_FORM}\n  to do: write the deviation, the error times √n"
+        raise ClaimError(f"--within {text}: a standard error is no standard deviation\n{advice}")
+    if found is None:
         return Path(text)
     mean, sd, *sizes = found.groups()
     n = next(filter(None, sizes), None)
-    if sd and "(" in text[: found.end(2)] and sd.isdecimal() and not mean.isdecimal():
+    if sd and "(" in plain[: found.end(2)] and sd.isdecimal() and not mean.isdecimal():
         mistake = f"--within {text}: ({sd}) may mean ±{sd}, or {sd} units of the last digit"
         form = "  expected: the deviation with its digits\n  to do: write it as '5.02 ± 0.11, n=5'"
         raise ClaimError(f"{mistake}\n{form}")
@@ -126,53 +134,12 @@ class ComparedResults:
     notes: tuple[str, ...] = ()
 
 
-def level_of(
-    at_most: float | None, at_least: float | None, sd: float | None, why: str
-) -> MeanLimit | None:
-    """The limit that options declare; None without one. ClaimError where they do not fit."""
-    if at_most is not None and at_least is not None:
-        raise ClaimError("--at-most and --at-least: a limit is one of the two\n  to do: give one")
-    if any(each is not None and not math.isfinite(each) for each in (at_most, at_least)):
-        raise ClaimError("a limit is a finite number\n  to do: correct --at-most or --at-least")
-    if sd is not None and not why:
-        reason = 'to do: say why it is known, as in --why "the rule assumes it"'
-        raise ClaimError(f"--sd needs its reason\n  {reason}")
-    known = None if sd is None else (sd, why)
-    if at_most is not None:
-        return MeanLimit("at_most", at_most, why or WHY_LIMIT, known)
-    if at_least is not None:
-        return MeanLimit("at_least", at_least, why or WHY_LIMIT, known)
-    if sd is not None:
-        advice = "to do: give a limit too, --at-most or --at-least, or leave it out"
-        raise ClaimError(f"--sd belongs to a limit\n  {advice}")
-    return None
-
-
 def better_of(comparison: CompareOptions, measure: str) -> Better:
     """Which numbers are better: without a word, by the side of the limit, or by their name."""
     level = comparison.level
     if comparison.better or level is None:
         return comparison.better or way(measure.replace("_", " ")) or "higher"
     return "lower" if level.side == "at_most" else "higher"
-
-
-def _refuse_wrong_side(comparison: CompareOptions, results: FoundResults) -> None:
-    """ClaimError for a limit on the side that every value passes: a loss of at least 0.3.
-
-    A number that an option names is meant.
-    """
-    level, measure = comparison.level, results.measure
-    usual = way(measure.replace("_", " "))
-    if level is None or comparison.hints.measure or usual is None:
-        return
-    if usual == ("lower" if level.side == "at_most" else "higher"):
-        return
-    limit = f"--{level.side.replace('_', '-')}"
-    raise ClaimError(
-        f"{results.path}: '{measure}' was found, which is better when {usual}: bad runs would pass "
-        f"{limit}\n  expected: the number that the limit is for\n"
-        f"  to do: name it: --measure NAME, or --measure {shlex.quote(measure)} if that is meant"
-    )
 
 
 def compare(comparison: CompareOptions, store: RunStore) -> ComparedResults:
@@ -269,7 +236,10 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
         results = _read(comparison)
     except DataError as error:  # also of a file that cannot be read: it was named to be judged
         raise ClaimError(str(error)) from error
-    _refuse_wrong_side(comparison, results)
+    if not comparison.hints.measure:  # a number that an option names is meant
+        refuse_wrong_side(comparison.level, results)
+    if not comparison.why:
+        refuse_units(comparison.level, results)
     head = (
         "Written by `repro compare` when these results were there: what it says of them is",
         "exploratory. To declare it, correct what is not meant, say in `own` why it is claimed,",

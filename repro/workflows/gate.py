@@ -172,7 +172,7 @@ def _word(document: Document, *, futile: bool, passes: bool) -> tuple[Word, str]
     if passes and verdict.conclusion == Conclusion.INCONCLUSIVE:
         return Word.INSIDE, f"{verdict.sentence} {PROVES_LITTLE}"
     if word is Word.UNDECIDED and document.sequential and futile:
-        return word, f"{verdict.sentence} But that is unlikely by now, so no more were run."
+        return word, f"{verdict.sentence} More seeds would hardly decide it, so no more were run."
     return word, verdict.sentence
 
 

@@ -506,6 +506,21 @@ def test_a_printed_deviation_in_units_of_the_last_digit_is_not_guessed() -> None
     assert "below 90.40" in repro(*within, "91.0 (0.3), n=8").stdout
 
 
+def test_a_printed_reference_may_name_its_numbers() -> None:
+    """M and SD of a psychologist, and percent signs of a table, are those of `5.02 ± 0.11, n=5`."""
+    Path("mine.csv").write_text("seed,error\n0,5.5\n")
+    plain = repro("compare", "mine.csv", "--within", "5.02 ± 0.11, n=5").stdout
+    for printed in (
+        "M = 5.02, SD = 0.11, n = 5",
+        "M = 5.02 (SD = 0.11), n = 5",
+        "5.02% ± 0.11%, n=5",
+    ):
+        said = repro("compare", "mine.csv", "--within", printed).stdout
+        assert said.splitlines()[-4:] == plain.splitlines()[-4:], said
+    done = repro("compare", "mine.csv", "--within", "5.02 ± 0.11 (SE), n=5")
+    assert (done.returncode, "the error times √n" in done.stderr) == (2, True)
+
+
 def test_a_run_is_held_against_another_arm_of_its_table() -> None:
     """By t of the ten with √(1 + 1/10); error is lower the better, by its name."""
     old = [4.9, 5.0, 5.1, 5.0, 5.05, 4.95, 5.02, 4.98, 5.0, 5.0]
@@ -551,12 +566,42 @@ def test_a_number_to_compare_with_is_told_its_options() -> None:
 
 
 def test_percents_and_fractions_of_two_files_are_not_compared() -> None:
-    """With signs they are refused; without, a single run has the flag that several would have."""
+    """With signs they are refused, and without; a printed mean has the flag of the judge."""
     for name, cells in (("signs", "50% 51% 49%"), ("plain", "50 51 49"), ("mine", "0.60")):
         rows = [f"{seed},{cell}" for seed, cell in enumerate(cells.split())]
         Path(f"{name}.csv").write_text("\n".join(("seed,acc", *rows)))
     asked = ("compare", "mine.csv", "--better", "higher", "--within")
     done = repro(*asked, "signs.csv")
     assert (done.returncode, "some numbers have a percent sign" in done.stderr) == (2, True)
-    for reference in ("plain.csv", "50.1 ± 1.0, n=3"):
-        assert "units that differ" in repro(*asked, reference).stdout
+    done = repro(*asked, "plain.csv")
+    assert (done.returncode, "one may be in percent" in done.stderr) == (2, True)
+    assert "units that differ" in repro(*asked, "50.1 ± 1.0, n=3").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "limit"),
+    [
+        ("accuracy", "88.1 88.4 87.9", "--at-least 0.9"),
+        ("error", "0.081 0.084 0.079", "--at-most 5"),
+        ("val_acc", "0.912 0.915 0.909", "--at-least 91"),
+        ("accuracy", "91.2% 91.5% 90.9%", "--at-least 0.91"),
+        ("error_rate", "12% 12.5% 11.8%", "--at-most 0.15"),
+        ("score", "91.2 91.5 90.9", "--at-least 0.91"),
+    ],
+)
+def test_a_limit_in_another_unit_is_refused(name: str, cells: str, limit: str) -> None:
+    """88 % is below 90 %, and was confirmed to be at least 0.9."""
+    rows = [f"{seed},{cell}" for seed, cell in enumerate(cells.split())]
+    Path("t.csv").write_text("\n".join((f"seed,{name}", *rows)))
+    done = repro("compare", "t.csv", *limit.split())
+    assert (done.returncode, "one may be in percent" in done.stderr) == (2, True), done.stdout
+    assert repro("compare", "t.csv", *limit.split(), "--why", "both in percent").returncode < 2
+
+
+def test_a_limit_in_the_unit_of_a_small_number_is_judged() -> None:
+    """A loss of 0.08 at most 3.28 is nothing in percent, and an accuracy of 0.8 at most 1."""
+    for name, cell, limit in (("loss", 0.08, "3.28"), ("error", 0.12, "1"), ("acc", 1.0, "1.2")):
+        rows = [f"{seed},{cell + seed / 1000}" for seed in range(3)]
+        Path("t.csv").write_text("\n".join((f"seed,{name}", *rows)))
+        done = repro("compare", "t.csv", "--at-most", limit, "--measure", name, "--out", name)
+        assert "CONFIRMED" in done.stdout, done.stderr
