@@ -44,6 +44,7 @@ from repro.audit.disagreements import (
 )
 from repro.audit.findings import findings, table_findings
 from repro.audit.grading import Adjusted, Assumed, adjust, as_read, assume, judge, survives
+from repro.audit.latex import without_annotations
 from repro.audit.notations import with_daggers, with_minus
 from repro.audit.p_range import NEEDS_VALUES, Variant
 from repro.audit.pasted import Pasted, read_pasted
@@ -227,7 +228,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
     if len(text) > MAX_TEXT:
         most = f"at most {MAX_TEXT:,} characters"
         raise fatal(Place(source), "the table is too long", most, "make several tables of it")
-    text = with_minus(text)
+    text = with_minus(without_annotations(text))
     if has_arms(text) and (text.strip() or not given):
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))

@@ -230,3 +230,19 @@ def plain(text: str) -> str:
         if text == before:
             break
     return _SPACED.sub(lambda found: found[0].replace(" ", ""), " ".join(text.split()))
+
+
+_MATH = re.compile(
+    r"(?is)<math\b(?:[^>]{0,2000}?\balttext=\"([^\"]{0,2000})\")?[^>]{0,2000}>(.{0,20000}?)</math>"
+)
+_ANNOTATION = re.compile(r"(?is)<(annotation(?:-xml)?)\b.{0,20000}?</\1>")
+
+
+def without_annotations(text: str) -> str:
+    """HTML whose formulas stand once: as the LaTeX that they name, or without their annotations."""
+
+    def said(found: re.Match[str]) -> str:
+        seen = _ANNOTATION.sub("", found[2]) if found[1] is None else f"${found[1]}$"
+        return seen + "\n" * (found[0].count("\n") - seen.count("\n"))
+
+    return _MATH.sub(said, text)

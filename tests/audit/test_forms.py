@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -9,7 +10,7 @@ from scipy import stats
 
 from repro.audit.audit import audit_paths
 from repro.errors import SpecError
-from tests.audit.printed import audited, welch
+from tests.audit.printed import audited, rows_of, welch
 
 HEAD = "| Method | Acc | p |\n|---|---|---|\n| A | 93.4 ± 0.2 | |\n"
 NOTE = "\nmean ± std, 5 seeds, vs. A\n"
@@ -212,3 +213,36 @@ def test_rows_of_precision_and_recall_are_no_correlation(tmp_path):
     text = "| | A | B |\n|---|---|---|\n| N | 100 | 100 |\n| P | .91 | .92 |\n| R | .90 | .91 |\n"
     rows, _ = audited(tmp_path, text, "a.md", methods="columns")
     assert {row.answer for row in rows.values()} == {"cannot say"}
+
+
+MATH = (
+    '<math id="m" alttext="{0}\\pm {1}" display="inline"><semantics>\n<mrow><mn>{0}</mn>'
+    "<mo>±</mo><mn>{1}</mn></mrow>\n<annotation-xml><csymbol>plus-or-minus</csymbol><cn>{0}</cn>"
+    '</annotation-xml><annotation encoding="application/x-tex">{0}\\pm {1}</annotation>'
+    "</semantics></math>"
+)
+
+
+@pytest.mark.parametrize("alttext", [True, False])
+def test_a_formula_of_html_is_read_once(tmp_path, alttext):
+    def table(cell):
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{cell.format(*of)}</td></tr>\n"
+            for name, of in (("A", ("18.70", "0.05")), ("B", ("18.52", "0.06")))
+        )
+        down = MATH.format("x", "y").replace("x\\pm y", "\\downarrow") if cell == MATH else "↓"
+        text = (
+            f"<p>SD, n = 5.</p><table>\n<tr><th>Model</th><th>PPL {down}</th></tr>\n{rows}</table>"
+        )
+        return text if alttext else re.sub('alttext="[^"]*"', "", text)
+
+    (row,) = rows_of(tmp_path, table(MATH))
+    (plain,) = rows_of(tmp_path, table("{} ± {}"))
+    assert row.p_interval == plain.p_interval
+    assert row.answer == plain.answer == "holds"
+
+
+def test_a_statistic_in_a_formula_of_html(tmp_path):
+    text = '<p>It differed, <math alttext="t(28)=2.20"><mi>t</mi><annotation>t(28)=2.20'
+    text += '</annotation></math>, <math alttext="p=.21"><mi>p</mi></math>.</p>'
+    assert [row.answer for row in rows_of(tmp_path, text)] == ["does not"]
