@@ -39,6 +39,7 @@ VALUE = re.compile(
     rf"(?: ?(?:±|\+/-|\+-|(?P<below>_(?![0-9]{{3}}(?![0-9.]))))"
     rf" ?(?P<spread>{_NUMBER})(?: ?%| ?(?P<unit>{_OF_SPREADS}))?"
     rf"(?: ?\((?P<after>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS}))\))?"
+    rf"(?: ?[(\[]n ?= ?(?P<n>[0-9]{{1,6}})[)\]])?"
     rf"| ?\( ?(?P<other>{_SIGN} ?{_NUMBER} ?%?|{_NUMBER} ?(?:{_UNITS})) ?\)"
     rf"| ?\( ?(?:(?:±|\+/-|\+-|sd|std|se|s\.d\.|s\.e\.) ?=? ?)?(?P<inside>{_NUMBER}) ?%?\)"
     rf"| ?[\[(]{_ENDS}[\])])?",

@@ -249,7 +249,9 @@ class RowReader:
         named = [at for at, each in enumerate(self.names) if each.lower() == "test"]
         test = " ".join(row[at].text.lower() for at in named if not row[at].empty)
         values = {
-            column: replace(value, n=n or runs_in_name(column, of_method=self.across), test=test)
+            column: replace(
+                value, n=value.n or n or runs_in_name(column, of_method=self.across), test=test
+            )
             for at in self.at("value")
             if (column := self.names[at]) and (value := self._value(row, at))
         }
@@ -301,7 +303,9 @@ class RowReader:
             return None
         if found is None:
             mistake = f"{cell.text[:40]!r} is not a number with its spread"
-            self._wrong(cell, mistake, "93.4±0.2", WRITE)
+            of_n = re.search(r"(?:±|\+/-).*\([0-9]+\)$", text)
+            advice = "write its n as in 93.4±0.2 (n=30)" if of_n else WRITE
+            self._wrong(cell, mistake, "93.4±0.2", advice)
             return None
         if (found["other"] or found["after"]) and not self.bracketed:
             self.bracketed = f"What is in brackets, as in {cell.text[:40]!r}, is not a spread."
@@ -316,7 +320,8 @@ class RowReader:
             of_all = told is not None and told.reading in ("ci95", "other")
             meaning = told if of_all else meaning or told
             uneven = bool(found["low"]) and spread is None
-            value = PrintedValue(mean, spread, stars, bold, meaning, percent, uneven=uneven)
+            n = int(found["n"]) if found["n"] else None
+            value = PrintedValue(mean, spread, stars, bold, meaning, percent, n, uneven=uneven)
             if after is not None and not row[after].empty:
                 return self._with_deviation(value, cell, row[after], after)
         except ClaimError as error:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.audit.printed import audited, welch
+from repro.errors import SpecError
+from tests.audit.printed import audited, rows_of, welch
 
 OURS = "Our results are over five runs (mean ± std)."
 
@@ -74,3 +75,16 @@ def test_a_column_of_numbers_of_runs_goes_by_many_names(tmp_path, head):
     assert row.p_welch == pytest.approx(welch((3100.1, 150.7, 6), (2100.5, 300.2, 5)))
     _, told = audited(tmp_path, text.replace(head, "episodes"), n=5)
     assert "Left unread: episodes" in told
+
+
+def test_n_stands_in_each_cell(tmp_path):
+    """Of that cell alone."""
+    cells = ["4.9 ± 1.8 (n=30)", "4.2 ± 1.6 (n = 9)"]
+    p = welch((4.9, 1.8, 30), (4.2, 1.6, 9))
+    head = "Mean ± SD. Two-sided Welch t-tests.\n\n| Marker | Patients | Controls | P |\n"
+    text = f"{head}|---|---|---|---|\n| IL-6 | {cells[0]} | {cells[1]} | {{}} |\n"
+    for printed, answer in ((f"{p:.3f}", "holds"), ("0.04", "does not")):
+        (row,) = rows_of(tmp_path, text.format(printed))
+        assert row.answer == answer
+    with pytest.raises(SpecError, match=r"write its n as in 93.4±0.2 \(n=30\)"):
+        rows_of(tmp_path, text.replace("n=", "").replace("n = ", "").format(".12"))
