@@ -101,7 +101,7 @@ def audit_as_printed(
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
     by_pair = [{each: of[at] for each, of in found.items() if at in of} for at in range(len(pairs))]
     rows = [
-        (_answered(row, pair, each, rounding), pair)
+        (_answered(_or_open(row, pair, scenarios, rounding), pair, each, rounding), pair)
         for row, pair, each in zip(plain, pairs, by_pair, strict=True)
         if pair.shown
     ]
@@ -228,12 +228,36 @@ def _after_holm(spans: Sequence[Span]) -> list[Span]:
     return list(zip(*(holm([span[end] for span in spans]) for end in (0, 1)), strict=True))
 
 
+def _or_open(
+    row: Audited, pair: ComparedPair, scenarios: Sequence[Scenario], rounding: Rounding
+) -> Audited:
+    """The row; none of a grade where its p fits another row, and nothing says which it is against.
+
+    It compares with the one row without a p only as long as it fits that one.
+    """
+    if pair.doubt or not pair.others or answer_of(row)[0] == "holds" or len(scenarios) > 1:
+        return row
+    others = [
+        replace(pair, id=f"{at}", b=each).comparison(*scenarios[0], rounding)
+        for at, each in enumerate(pair.others)
+    ]
+    if row.matches or not any(each.matches for each in rows_of(others, ())):
+        return row
+    said = (
+        f"p = {row.p_printed} fits another row than {pair.names[1]}, and nothing says which row "
+        "it is against: --baseline NAME says it"
+    )
+    return Audited(id=row.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=said)
+
+
 def _answered(
     row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found], rounding: Rounding
 ) -> Audited:
     printed = None if pair.p is None else pair.p.text
-    if not found:
+    if not found or (pair.doubt and pair.p is not None):
         answer, reason = _cannot(pair)
+    elif row.reason:
+        answer, reason = row.answer, row.reason
     elif pair.p is not None and len(found) == 1:
         ((scenario, only),) = found.items()
         if pair.tests.unpaired and not row.matches:
@@ -307,6 +331,8 @@ def _is_open(printed: PrintedNumber, span: Span) -> bool:
 
 
 def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
+    if pair.doubt and pair.p is not None:
+        return "cannot say", pair.doubt
     if 1 in (pair.a.n, pair.b.n):
         return "cannot say", "one run in an arm says nothing of its scatter"
     if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
@@ -319,9 +345,9 @@ def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
     missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
     if missing:
         return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
-    if pair.tests.test in VALUES_NEEDED:
-        return "cannot say", "the test that the table names takes the value of every run"
-    return "cannot say", "both spreads are printed as 0, so no test can be made"
+    of_values = "the test that the table names takes the value of every run"
+    of_zero = "both spreads are printed as 0, so no test can be made"
+    return "cannot say", of_values if pair.tests.test in VALUES_NEEDED else of_zero
 
 
 def _answer(found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:

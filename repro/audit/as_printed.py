@@ -11,6 +11,7 @@ from repro.audit.comparison import NOT_SIGNIFICANT
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import (
     Groups,
+    against_told,
     bare,
     compared_with,
     has_spread,
@@ -18,6 +19,7 @@ from repro.audit.printed_cells import (
     is_result,
     legend_told,
     marks_told,
+    tested_told,
     ways,
     without_letters,
 )
@@ -65,7 +67,9 @@ class AsPrinted:
     ``across`` is whether each row compares its values; ``guessed`` are sentences on what the table
     does not say; ``way_guessed`` names what higher is taken to be better in, ``of_bold`` says what
     bold tells of it, and ``compared_with`` is the method that stars or p are against, and ``test``
-    theirs, where the text says so. ``over_n`` is whether deviations may be over n, not n - 1.
+    theirs, where the text says so. ``tested`` is the one that p are of, of more than two.
+    ``against`` are words that name another row for each p. ``over_n`` is whether deviations may be
+    over n, not n - 1.
     """
 
     methods: tuple[Method, ...]
@@ -83,6 +87,8 @@ class AsPrinted:
     compared_with: str = ""
     test: NamedTest = UNNAMED
     over_n: bool = True
+    against: str = ""
+    tested: str = ""
 
 
 def read_as_printed(
@@ -261,6 +267,8 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     side: Side = "columns" if reader.across else "rows"
     by_part = {row.section: better for row in rows if (better := way(row.section))}
     found = ways(_groups(rows, columns, side), [*notes, names[0]])
+    named = columns if reader.across else [row.name for row in rows]
+    on_p = [*notes, *(names[at] for at in reader.at("p"))]
     doubts = (guessed, reader.bracketed, differ, elsewhere, marks_told(said), _no_p(reader, rows))
     return AsPrinted(
         methods=tuple(rows),
@@ -275,12 +283,11 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
         guessed=tuple(filter(None, doubts)),
         way_guessed=found.likely,
         of_bold=found.said,
-        compared_with=compared_with(
-            columns if reader.across else [row.name for row in rows],
-            [*notes, *(names[at] for at in reader.at("p"))],
-        ),
+        compared_with=compared_with(named, on_p),
         test=test_told(said),
         over_n=_OVER_LESS.search(said) is None,
+        against=against_told(named, on_p),
+        tested=tested_told(named, on_p),
     )
 
 

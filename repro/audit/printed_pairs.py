@@ -65,7 +65,11 @@ _AFTER = re.compile(r"\b(?:post|after|follow-?up|post-?test)\b")
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
+    """Two values to compare; ``shown`` is whether the comparison is one that the table makes.
+
+    ``doubt`` is why the printed p cannot be checked, if it cannot. ``others`` are the values that
+    it may be against too, where nothing says that it is against ``b``.
+    """
 
     id: str
     names: tuple[str, str]
@@ -74,13 +78,16 @@ class ComparedPair:
     p: PrintedNumber | None
     shown: bool = True
     named: NamedTest = UNNAMED
+    doubt: str = ""
+    others: tuple[PrintedValue, ...] = ()
 
     def comparison(self, meaning: Meaning, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
         a, b = (arm_of(value, n, meaning, rounding) for value in (self.a, self.b))
-        test, tails, _ = self.tests if self.p is not None else UNNAMED
+        p = None if self.doubt else self.p
+        test, tails, _ = self.tests if p is not None else UNNAMED
         test = None if test in ("paired", "wilcoxon") and a.n != b.n else test
-        return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA, test=test, tails=tails)
+        return PrintedComparison(self.id, a, b, p, alpha=ALPHA, test=test, tails=tails)
 
     @property
     def tests(self) -> NamedTest:
@@ -156,13 +163,7 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
         _refuse_units(known, group, source)
         baseline = _baseline(known, ps, printed, source, decided)
         if baseline is not None:
-            for name, arm in known.items():
-                if name != baseline:
-                    p = ps.get(name) or _by_stars(arm, printed.legend)
-                    both = (name, baseline)
-                    yield ComparedPair(
-                        _named(*both, group), both, arm, known[baseline], p, named=printed.test
-                    )
+            yield from _against(baseline, known, ps, printed, group, decided)
             continue
         way = decided.better or printed.better.get(column)
         ordered = list(known)
@@ -173,9 +174,44 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             stars = _by_stars(known[a], printed.legend) if len(known) == 2 else None
             best = next((name for name in ordered if known[name].spread), ordered[0])
             shown = way is None or best in (a, b)
-            p = ps.get(a) or stars
+            p = (ps.get(a) if b in ps else None) or stars
             yield ComparedPair(
                 _named(a, b, group), (a, b), known[a], known[b], p, shown, printed.test
+            )
+
+
+def _against(
+    baseline: str,
+    arms: Arms,
+    ps: Mapping[str, PrintedNumber],
+    printed: AsPrinted,
+    group: str,
+    decided: Decided,
+) -> Iterator[ComparedPair]:
+    """Each method against the baseline, which may be open where only a missing p says it."""
+    sure = decided.baseline or printed.compared_with == baseline or len(arms) < 3
+    said = f" {printed.against.lower()} "
+    named = any(word in said for word in re.findall(r"\w{3,}", baseline.lower()))
+    several = any(f" {name.lower()} " in said for name in arms if name != baseline)
+    doubt = ""
+    if not sure and printed.against and (several or not named):
+        doubt = (
+            f"the words say that p is against {printed.against!r}, which is not read. To check a "
+            "p, paste its two rows alone, and name the one that it is against: --baseline NAME"
+        )
+    for name, arm in arms.items():
+        if name != baseline:
+            p = ps.get(name) or _by_stars(arm, printed.legend)
+            others = [each for other, each in arms.items() if other not in (name, baseline)]
+            yield ComparedPair(
+                _named(name, baseline, group),
+                (name, baseline),
+                arm,
+                arms[baseline],
+                p,
+                named=printed.test,
+                doubt=doubt,
+                others=() if sure else tuple(others),
             )
 
 
@@ -261,8 +297,9 @@ def _printed_groups(
         for row in printed.methods:
             for names in of_one_metric(list(row.values)):
                 arms = {name: row.values[name] for name in names}
-                only = next(iter(row.p.values()), None) if len(arms) == 2 else None
-                ps = {} if only is None else dict.fromkeys(arms, only)
+                of = [*arms] if len(arms) == 2 else [printed.tested] * (printed.tested in arms)
+                only = next(iter(row.p.values()), None)
+                ps = {} if only is None else dict.fromkeys(of, only)
                 yield row.name, row.name, arms, ps
         return
     names = [row.name for row in printed.methods]

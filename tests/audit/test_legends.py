@@ -1,4 +1,4 @@
-"""What stars and daggers are said to mean, and that their p is checked: Welch's p by scipy."""
+"""What p, stars and daggers are said to compare and mean, and their check: Welch by scipy."""
 
 from __future__ import annotations
 
@@ -125,3 +125,62 @@ def test_without_a_star_a_paired_test_may_say_more(tmp_path, test):
     starred = rows["Mid vs Base, CIFAR"]
     assert ("correlated suitably" in starred.reason) == paired
     assert (starred.answer == "cannot say") == (not test.startswith("Welch"))
+
+
+STEPS = (
+    "Mean ± SD of 5 runs; Welch's t-test{}.\n\n| Model | F1 | p{} |\n|---|---|---|\n"
+    "| BiLSTM | 88.1 ± 0.4 | |\n| BERT | 90.2 ± 0.3 | <0.001{} |\n| Ours | 90.4 ± 0.3 | {} |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "head"),
+    [
+        ("; p values compare each model with the one above it", ""),
+        (" against the best baseline", ""),
+        (", each row against the previous row", ""),
+        ("; p: Ours against BERT, BERT against BiLSTM", ""),
+        ("", " vs previous"),
+        ("", " (vs. next best)"),
+    ],
+)
+@pytest.mark.parametrize("p", ["0.32", "<0.001"])
+def test_words_that_name_another_row_for_each_p(tmp_path, words, head, p):
+    """Neither the honest p against BERT is accused, nor does one against BiLSTM hold."""
+    assert welch((90.4, 0.3, 5), (90.2, 0.3, 5)) == pytest.approx(0.323, abs=1e-3)
+    rows, _ = audited(tmp_path, STEPS.format(words, head, "", p))
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    assert not any(row.graded for row in rows.values())
+
+
+def test_a_p_that_fits_another_row_than_the_one_without_a_p(tmp_path):
+    rows, _ = audited(tmp_path, STEPS.format("", "", "", "0.32"))
+    assert [row.answer for row in rows.values()] == ["holds", "cannot say"]
+    rows, _ = audited(tmp_path, STEPS.format("", "", "", "0.002"))
+    assert rows["Ours vs BiLSTM, F1"].answer == "does not"  # nor is it one against BERT
+    for words in (" against BiLSTM", " against the previous best BiLSTM"):
+        rows, _ = audited(tmp_path, STEPS.format(words, "", "", "<0.001"))
+        assert [row.answer for row in rows.values()] == ["holds", "holds"]
+    rows, _ = audited(tmp_path, STEPS.format(" against BiLSTM", "", "", "0.32"))
+    assert rows["Ours vs BiLSTM, F1"].answer == "does not"
+
+
+def test_a_caption_or_the_option_that_names_the_other_row(tmp_path):
+    for words, given in ((" against BERT", None), ("", "BERT")):
+        rows, _ = audited(tmp_path, STEPS.format(words, "", "", "0.32"), baseline=given)
+        assert rows["Ours vs BERT, F1"].answer == "holds"
+        assert rows["BiLSTM vs BERT, F1"].p_printed is None
+
+
+def test_a_column_of_p_that_names_two_of_three_methods(tmp_path):
+    text = (
+        "Mean ± SD, 10 runs. Two-sided Welch t-test.\n\n| Data | Base | Mixup | Ours | {} |\n"
+        "|---|---|---|---|---|\n| A | 85.12 ± 0.45 | 85.25 ± 0.40 | 85.30 ± 0.52 | 0.81 |\n"
+        "| B | 71.49 ± 0.38 | 71.80 ± 0.35 | 72.01 ± 0.41 | 0.023 |\n"
+    )
+    assert welch((85.30, 0.52, 10), (85.25, 0.40, 10)) == pytest.approx(0.812, abs=1e-3)
+    rows, _ = audited(tmp_path, text.format("p (Ours vs Mixup)"))
+    found = {name: row.answer for name, row in rows.items() if row.p_printed}
+    assert found == {"Ours vs Mixup, A": "holds", "Ours vs Mixup, B": "does not"}
+    rows, _ = audited(tmp_path, text.format("p (vs best)"))
+    assert not any(row.p_printed for row in rows.values())
