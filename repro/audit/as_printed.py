@@ -19,6 +19,7 @@ from repro.audit.printed_cells import (
     is_result,
     legend_told,
     marks_told,
+    stars_of,
     tested_told,
     ways,
     without_letters,
@@ -41,13 +42,17 @@ from repro.audit.printed_rows import (
     place_of,
 )
 from repro.audit.printed_words import (
+    CORRECTED,
+    OF_MEANS,
     UNNAMED,
     Better,
     Meaning,
     NamedTest,
+    OfP,
     Reading,
     Side,
     metrics_in,
+    p_told,
     runs_told,
     spread_told,
     test_told,
@@ -69,7 +74,8 @@ class AsPrinted:
     bold tells of it, and ``compared_with`` is the method that stars or p are against, and ``test``
     theirs, where the text says so. ``tested`` is the one that p are of, of more than two.
     ``against`` are words that name another row for each p. ``over_n`` is whether deviations may be
-    over n, not n - 1.
+    over n, not n - 1; ``of_p`` is what the words say of p, and
+    ``starred`` which values alone may have stars.
     """
 
     methods: tuple[Method, ...]
@@ -89,6 +95,8 @@ class AsPrinted:
     over_n: bool = True
     against: str = ""
     tested: str = ""
+    of_p: OfP = OF_MEANS
+    starred: str = ""
 
 
 def read_as_printed(
@@ -268,6 +276,7 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     by_part = {row.section: better for row in rows if (better := way(row.section))}
     found = ways(_groups(rows, columns, side), [*notes, names[0]])
     named = columns if reader.across else [row.name for row in rows]
+    of_p = p_told(said)
     on_p = [*notes, *(names[at] for at in reader.at("p"))]
     doubts = (guessed, reader.bracketed, differ, elsewhere, marks_told(said), _no_p(reader, rows))
     return AsPrinted(
@@ -284,7 +293,9 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
         way_guessed=found.likely,
         of_bold=found.said,
         compared_with=compared_with(named, on_p),
-        test=test_told(said),
+        test=test_told(CORRECTED.sub(" ", said) if of_p.corrected else said),
+        of_p=of_p,
+        starred=stars_of(notes),
         over_n=_OVER_LESS.search(said) is None,
         against=against_told(named, on_p),
         tested=tested_told(named, on_p),

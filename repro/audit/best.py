@@ -14,8 +14,10 @@ from typing import Literal
 
 from scipy.special import stdtrit
 
+from repro.audit.as_printed import AsPrinted
 from repro.audit.comparison import PrintedArm
-from repro.evidence.published import PrintedNumber
+from repro.audit.printed_pairs import Decided, Scenario, arm_of, groups_of
+from repro.evidence.published import PrintedNumber, Rounding
 
 ALPHA = 0.05
 LEAST_RUNS = 3
@@ -86,3 +88,15 @@ def _sentence(column: str, out: list[str], kept: list[str], unsure: list[str]) -
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
+
+
+def best_of(
+    printed: AsPrinted, source: str, decided: Decided, scenario: Scenario, rounding: Rounding
+) -> Iterator[str]:
+    """Hsu's comparison of each column whose best is chosen by the data."""
+    meaning, n = scenario
+    for group, column, arms, ps in groups_of(printed, source, decided):
+        way = decided.better or printed.better.get(column)
+        if way is not None and not ps:
+            read = {name: arm_of(value, n, meaning, rounding) for name, value in arms.items()}
+            yield from compared_with_the_best(read, way, group)

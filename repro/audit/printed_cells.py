@@ -317,6 +317,16 @@ def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
     return next((name for name in methods if {name.lower()} == found), "")
 
 
+def stars_of(notes: Sequence[str]) -> str:
+    """`best` or `better` where the sentence on stars says that only such values have them."""
+    parts = [part for note in notes for part in re.split(r"[.;] ", note.replace("vs.", "vs"))]
+    said = " ".join(each for each in parts if re.search(r"[*†‡]|\bp ?[<≤]|signific", each)).lower()
+    if re.search(r"\bbest\b|\btop\b|runner|\bonly\b|\bours?\b", said):
+        return "best"
+    ways = r"better|improv|outperform|gain|superior|higher|greater|increas|exceed|lower|reduc|beat"
+    return "better" if re.search(rf"\b(?:{ways})", said) else ""
+
+
 def tested_told(methods: Sequence[str], notes: Sequence[str]) -> str:
     """The one method that p are said to compare with another that is named, as `Ours vs Base`."""
     other = re.escape(compared_with(methods, notes))

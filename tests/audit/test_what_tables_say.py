@@ -183,7 +183,7 @@ def test_a_test_that_the_caption_names_is_the_one_that_is_computed(tmp_path, tol
     assert 0.01 < welch((93.3, 0.21, 20), (93.12, 0.25, 20)) < 0.02
     assert sgd.answer == ("does not" if told else "cannot say")
     rows, _ = audited(tmp_path, NAMED.format("Bonferroni-corrected Welch's t-tests"))
-    assert rows["Lion vs Adam, CIFAR-100"].answer == "cannot say"
+    assert rows["Lion vs Adam, CIFAR-100"].answer == "does not"  # no correction makes p smaller
 
 
 def test_a_column_may_name_the_test(tmp_path):
@@ -365,6 +365,52 @@ def test_medians_of_runs_are_not_judged_as_means(tmp_path, caption, open_):
     assert (row.answer == "cannot say", "of medians" in row.reason) == (open_, open_)
     if not open_:
         assert f"(p = {welch((92.0, 0.4, 5), (90.0, 0.5, 5)):.3g})" in row.reason
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Mean ± standard deviation of 4 runs, of which the worst was discarded",
+        "Mean ± std of 5 runs; failed runs are excluded",
+        "Mean ± std over 5 seeds, trimmed of the best and worst run",
+        "Mean ± std over 5 seeds, after dropping the lowest",
+        "Mean ± std over 5 seeds with outliers removed",
+        "Mean ± std over 5 seeds (diverged runs are left out)",
+        "Max over 5 seeds; ± the standard deviation",
+        "Peak accuracy over 5 seeds ± std",
+        "Highest accuracy of 5 runs, ± is the standard deviation",
+        "Mean (of maxima) ± std, 5 seeds",
+        "± is the standard deviation divided by 2, 5 runs",
+        "Mean ± RMSE, 5 seeds",
+        "Mean ± CV (%) of 5 runs",
+        "Geometric mean ± geometric SD of 5 runs",
+    ],
+)
+@pytest.mark.parametrize("head", ["Acc", "Acc (mean ± SD)"])
+def test_words_that_take_the_basis_of_a_test_away(tmp_path, caption, head):
+    """Runs left out by their results make a deviation too small; others are no deviations."""
+    table = f"| Method | {head} |\n|---|---|\n| Base | 93.1 ± 0.3 |\n| Ours | 94.6 ± 0.4 |\n"
+    (row,) = audited(tmp_path, f"{caption}.\n\n{table}", "a.md")[0].values()
+    chosen = "chosen" in row.reason
+    assert row.answer == "cannot say" or (head != "Acc" and not chosen)
+    if head == "Acc":
+        (row,) = audited(tmp_path, table, "a.md", n=5, plus_minus="sd")[0].values()
+        assert row.answer == "holds"
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Mean ± std over 5 seeds; the best is in bold",
+        "Mean ± std over 5 seeds with dropout; the highest mean over 5 seeds is in bold",
+        "Mean ± std over 5 seeds; we remove duplicates from the test set",
+        "Mean ± std over 5 seeds; RMSE is in the appendix",
+    ],
+)
+def test_words_that_leave_the_basis(tmp_path, caption):
+    table = "| Method | Acc |\n|---|---|\n| Base | 93.1 ± 0.3 |\n| Ours | 94.6 ± 0.4 |\n"
+    (row,) = audited(tmp_path, f"{caption}.\n\n{table}", "a.md")[0].values()
+    assert row.answer == "holds"
 
 
 def test_columns_of_errors_and_bounds_are_not_compared(tmp_path):
