@@ -112,6 +112,7 @@ def audit_as_printed(
         for row, pair, each in zip(plain, pairs, by_pair, strict=True)
         if pair.shown
     ]
+    rows = [(_as_marked(row, pair, lettered=printed.lettered), pair) for row, pair in rows]
     kept, without = _told_together(rows)
     family = sum(pair.complete for pair in pairs)
     said = [*_taken(printed, decided, pairs, family)]
@@ -288,14 +289,22 @@ def _answered(
         answer, reason = _answer_to_p(pair, pair.p, found, rounding)
     else:
         answer, reason = _if_over_n(found, *_if_paired(pair, found, *_answer(found)))
-    if pair.p is not None and pair.starless:
-        reason = reason.replace("the printed p", p_text(pair.p))
     tried = {
         f"p_{of.reading}{f'_n_{n}' if n else ''}": each.p
         for (of, n), each in found.items()
         if len(found) > 1
     }
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
+
+
+def _as_marked(row: Audited, pair: ComparedPair, *, lettered: bool) -> Audited:
+    """The row in words that fit a missing star; open where unread letters may contradict it."""
+    if pair.p is not None and pair.starless:
+        return replace(row, reason=row.reason.replace("the printed p", p_text(pair.p)))
+    if pair.p is None and lettered and row.answer == "does not":
+        said = f"{row.reason}; letters, which are not read, may say otherwise"
+        return replace(row, answer="cannot say", reason=said)
+    return row
 
 
 def _if_paired(
@@ -483,6 +492,8 @@ def _not_checked(printed: AsPrinted, pairs: Sequence[ComparedPair]) -> Iterator[
         yield "What stars say is not checked: no legend such as * p < .05 against Base is read."
     elif stars and not any(pair.p for pair in pairs):
         yield "Nothing says which method stars compare with: name it by --baseline."
+    if printed.lettered:
+        yield "What letters say of differences is not checked."
     unclear = printed.across and len(printed.columns) > 2 and any(row.p for row in printed.methods)
     if unclear and not any(pair.p for pair in pairs):
         yield "Nothing says which two values the p of a row compares, so it is not checked."

@@ -135,7 +135,7 @@ _SORT = (
     r"|games[- ]howell|hochberg|\bmultiplicity)"
 )
 CORRECTED = re.compile(
-    rf"{_SORT}|adjusted p"
+    rf"{_SORT}|\badj(?:usted|\.)? p\b"
     r"|\bp[-._ {(]{0,2}(?:\\[a-z]+\{)?(?:adj|bonf|holm|fdr|fwe|corr)"
     r"|multiple[- ](?:comparisons?|tests?|testing) correction|corrections? for multiple"
     r"|(?<!un)(?<!not )(?<!bias[ -])(?<!geisser[ -])(?<!feldt[ -])(?<!welch[ -])(?<!white[ -])"

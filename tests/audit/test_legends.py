@@ -345,3 +345,18 @@ def test_one_sided_p_of_both_signs(tmp_path):
     assert {row.answer for row in rows.values()} == {"cannot say"}
     rows, _ = audited(tmp_path, text.format("0.76"))
     assert {row.answer for row in rows.values()} == {"holds"}
+
+
+def test_letters_of_significance_are_not_contradicted(tmp_path):
+    """Tukey's test pools the deviations, and may find what Welch's with Holm does not."""
+    text = (
+        "Mean ± SE, n = 6 plots. Means followed by the same letter do not differ significantly "
+        "(Tukey HSD, p < 0.05).\n\n| Treatment | Yield |\n|---|---|\n| Control | 4.12 ± 0.15 c |\n"
+        "| N60 | 5.31 ± 0.18 b |\n| N120 | 6.02 ± 0.14 a |\n| N180 | 6.10 ± 0.20 a |\n"
+    )
+    rows, _ = audited(tmp_path, text)
+    assert {row.answer for row in rows.values()} == {"holds", "cannot say"}
+    assert "letters" in rows["N120 vs N180, Yield"].reason
+    plain = text.replace("same letter do not differ significantly", "letter of their block")
+    rows, _ = audited(tmp_path, plain)
+    assert rows["N120 vs N180, Yield"].answer == "does not"
