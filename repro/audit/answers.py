@@ -6,6 +6,7 @@ mean is, each possibility is computed: an answer stands only where all of them a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from repro.audit.as_printed import AsPrinted
-from repro.audit.best import best_of
+from repro.audit.best import FEW, best_of, on_the_way
 from repro.audit.comparison import (
     Answer,
     Audit,
@@ -114,16 +115,25 @@ def audit_as_printed(
     ]
     rows = [(_as_marked(row, pair, lettered=printed.lettered), pair) for row, pair in rows]
     kept, without = _told_together(rows)
+    kept, asked = _asked_once(kept)
     family = sum(pair.complete for pair in pairs)
     said = [*_taken(printed, decided, pairs, family)]
     if len(scenarios) == 1 and decided.baseline is None:
         said += best_of(printed, source, decided, scenarios[0], rounding)
     lead = [*printed.guessed, *_not_checked(printed, pairs)]
-    lead += [*_on_the_way(printed, decided, pairs), *without]
+    lead += [*on_the_way(printed, decided, pairs), *without, *asked]
     return Audit("", source, kept, tuple(said), tuple(lead))
 
 
-FEW = 3
+def _asked_once(rows: tuple[Audited, ...]) -> tuple[tuple[Audited, ...], list[str]]:
+    """The rows without the option that decides more than a few of them, and that once."""
+    ends = Counter(row.reason.partition(". Decide it by ")[2] for row in rows)
+    del ends[""]
+    end, count = max(ends.items(), key=itemgetter(1), default=("", 0))
+    if count <= FEW:
+        return rows, []
+    cut = (replace(row, reason=row.reason.removesuffix(f". Decide it by {end}")) for row in rows)
+    return tuple(cut), [f"Decide what is open in {count} pairs by {end}."]
 
 
 def _told_together(
@@ -142,33 +152,6 @@ def _told_together(
         return kept, [f"{len(kept)} of {len(rows)} pairs can be judged; {why}."]
     said = f"none of {len(rows)} pairs"
     return (Audited(id=said, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=why),), []
-
-
-def _on_the_way(
-    printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair]
-) -> Iterator[str]:
-    """Which way was taken for better though the table does not say it, or that it is open."""
-    if decided.better is not None or decided.baseline is not None or any(p.p for p in pairs):
-        return
-    if names := printed.way_guessed:
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        yield (
-            f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
-            "are mostly accuracies: --better lower turns it."
-        )
-    if printed.of_bold and len(printed.columns if printed.across else printed.methods) > 2:
-        yield printed.of_bold
-    with_spread = {key for row in printed.methods for key, v in row.values.items() if v.spread}
-    names_of = [each for each in printed.columns if each in with_spread]
-    names_of = [row.name for row in printed.methods] if printed.across else names_of
-    complete = sum(pair.complete for pair in pairs)
-    parts = {row.section for row in printed.methods if printed.sectioned}
-    told = any(names and {*names} <= printed.better.keys() for names in (names_of, parts))
-    if complete > FEW and not told:
-        yield (
-            "Nothing says which way is better, so all pairs are compared: --better higher or "
-            "--better lower compares the best with the others."
-        )
 
 
 def _compute(

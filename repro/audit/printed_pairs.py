@@ -350,7 +350,7 @@ def _settled(
     """
     if told == Meaning("chosen") and not given:
         return told
-    if told is not None and told.reading in ("ci95", "other") and of_value == Meaning("ci95"):
+    if told is not None and told.reading not in ("sd", "se") and of_value == Meaning("ci95"):
         of_value = told
     said = of_value or told
     if said is not None and said.reading == "ci95" and given and given.startswith("ci95"):

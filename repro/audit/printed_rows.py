@@ -316,7 +316,7 @@ class RowReader:
             method, of = self._name(row), self.names[at]
             method, of = (of, method) if self.across else (method, of)
             told = _told_in(method) or spread_told(of.lower())
-            of_all = told is not None and told.reading in ("ci95", "other", "chosen")
+            of_all = told is not None and told.reading not in ("sd", "se")
             meaning = told if of_all else meaning or told
             uneven = bool(found["low"]) and spread is None
             value = PrintedValue(mean, spread, stars, bold, meaning, percent, uneven=uneven)

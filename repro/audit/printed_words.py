@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from repro.audit.audit_file import TestName
@@ -73,6 +73,16 @@ _SAYS: Mapping[Reading, re.Pattern[str]] = {
         r"|(?:confidence|credible) intervals?"
     ),
 }
+_INTERVAL_BY: Mapping[Reading, re.Pattern[str]] = {
+    "ci95-t": re.compile(
+        r"\b(?:ci|intervals?)s? ?\((?:by |from |of )?(?:t|student(?:['’]?s)?(?: t)?)(?: dist\w+)?\)"
+        r"|\b(?:student|t)(?:['’]?s)?(?:[- ]t)?[- ](?:distribution|based|(?:confidence )?interval)"
+    ),
+    "ci95-z": re.compile(
+        r"\b(?:ci|intervals?)s? ?\((?:by |from |of )?(?:z|normal)\w*(?: (?:dist|approx)\w+)?\)"
+        r"|\bnormal approximation"
+    ),
+}
 _COUNTS = {
     "two": 2,
     "three": 3,
@@ -112,7 +122,11 @@ _RUNS = re.compile(
     rf"|\b(?:over|of|across|with|from|for|using) (?:the )?{_COUNT} "
     rf"(?:[a-z-]+ ){{0,3}}{_REPEATED}\b|\b(?:repeated|run) {_COUNT} times\b"
     rf"|(?:^|[.,;:(±] ?){_COUNT} (?:random )?{_REPEATED}\b"
+    rf"|\bover the (?:[a-z-]*[a-rt-z] ){{1,3}}and {_COUNT} (?:random )?{_REPEATED}\b"
+    rf"|\b(?:runs|trials|repeats|repetitions|replicates|number of seeds|# ?seeds) ?[:=] ?{_COUNT}"
 )
+_SEEDS = re.compile(r"\bseeds? ?(?:=|:|in|∈)? ?[\[{(]\\?\{? ?([0-9]+(?:, ?[0-9]+)+) ?\\?\}?[\]})]")
+"""The seeds themselves, which are counted."""
 _PER_ARM = re.compile(
     rf"\b{_COUNT} (?:\w+ )?(?:per|in each) (?:group|arm|condition|method|model)\b"
 )
@@ -276,7 +290,13 @@ def spread_told(said: str) -> Meaning | None:
     found |= {Meaning("other")} if _OTHER.search(said) else set()
     found = {Meaning("other")} if _OF_MEDIANS.search(said) else found
     found = {Meaning("chosen")} if _OF_CHOSEN.search(said) else found
-    return found.pop() if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    (meaning,) = found
+    by = [reading for reading, words in _INTERVAL_BY.items() if words.search(said)]
+    return (
+        replace(meaning, reading=by[0]) if meaning.reading == "ci95" and len(by) == 1 else meaning
+    )
 
 
 def _meaning(reading: Reading, found: str | Sequence[str]) -> Meaning:
@@ -296,7 +316,8 @@ def runs_told(said: str) -> int | None:
     found = _PER_ARM.findall(said) or [
         next(filter(None, each)) for each in _RUNS.findall(_IN_TOTAL.sub("", said))
     ]
-    counts = {_COUNTS.get(text) or int(re.sub(r"\D", "", text)) for text in found}
+    listed = {len({*re.findall("[0-9]+", each)}) for each in _SEEDS.findall(said)}
+    counts = listed | {_COUNTS.get(text) or int(re.sub(r"\D", "", text)) for text in found}
     return (counts.pop() or None) if len(counts) == 1 else None
 
 
