@@ -413,8 +413,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
-    rows, hints = paired_by_folds(found := rows, {*told, measure}, hints)
-    told |= {rows.seed}
+    found, rows = paired_by_folds(rows, {*told, measure}, hints)
+    told |= {found.seed, rows.seed}
     folds = folds_of(found, rows)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
     read = rows
