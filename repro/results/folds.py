@@ -108,16 +108,16 @@ def _refuse_unit(rows: Rows, told: Collection[str], hints: Hints) -> None:
         if hints.alone:
             refuse_folds(rows.path, len({str(run.fields.get(key)) for run in rows.runs}))
         mistake = (
-            f"--unit {hints.unit}: averages over '{key}' share all their data, and are no runs"
+            f"--unit {hints.unit}: averages over '{key}' share all their data, and are not runs"
         )
-        advice = f"--seed {key} compares the arms fold by fold; or, if each '{hints.unit}' is a "
-        advice += f"data set of its own, add --task-field {hints.unit}"
+        advice = f"--seed {key} compares the arms fold by fold; or, if each '{hints.unit}' is "
+        advice += f"another data set, add --task-field {hints.unit}"
         raise refused(rows.path, mistake, "folds that are compared as such", advice)
 
 
 def _of_seeds(path: Path, key: str, seed: str) -> ClaimError:
     mistake = f"each '{seed}' has several rows by '{key}', and nothing says whether the data were "
-    mistake += "cut into folds anew for each"
+    mistake += "cut into other folds for each"
     advice = (
         f"--seed {key} if each '{seed}' has other folds; --unit {key} if the folds are the same "
     )
@@ -222,7 +222,7 @@ def of_folds(before: Rows, rows: Rows, folds: int, hints: Hints) -> Iterator[str
         yield f"assumed: all rows of one '{rows.seed}' have the same test set"
     elif every > folds:
         yield (
-            f"assumed: each '{before.seed}' cuts the data into folds anew; --unit {rows.seed} if "
+            f"assumed: each '{before.seed}' makes other folds; --unit {rows.seed} if "
             "the folds are the same in each"
         )
     elif role_of(before.seed) == "seed":

@@ -140,7 +140,7 @@ def _of_parts(rows: Rows, key: str, values: Collection[str], told: Collection[st
     advice = f"--unit {key} averages the rows of each fold, if they share its test set"
     others = [each for each in rows.keys({*told, key}) if role_of(each) in (None, "seed")]
     if other := next((each for each in others if rows.told_apart(key, each)), ""):
-        advice += f"; --seed {key} if each '{other}' cuts the data into folds anew"
+        advice += f"; --seed {key} if each '{other}' makes other folds"
     return advice
 
 

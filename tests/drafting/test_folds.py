@@ -109,7 +109,7 @@ def test_repeats_of_a_cross_validation_count_by_its_folds(repeat: str) -> None:
     assert done.returncode == 0, done.stderr
     assert judged().p == pytest.approx(corrected(repeats=3))
     assert f"10 folds of one data set, 3 times, by '{repeat}' and 'fold'" in done.stdout
-    assert f"assumed: each '{repeat}' cuts the data into folds anew" in done.stdout
+    assert f"assumed: each '{repeat}' makes other folds" in done.stdout
     refused = compared("cv.csv", "--unit", repeat)
     assert (refused.returncode, "--seed fold compares" in refused.stderr) == (2, True)
     assert compared("cv.csv", "--seed", "fold").returncode == 0
