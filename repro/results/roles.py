@@ -38,6 +38,7 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
         *("episode", "ep", "trial", "doc", "document", "question", "sample", "item", "example"),
         *("instance", "prompt", "query", "qid", "problem", "image", "sentence", "case"),
         *("test_case", "conversation", "dialog", "utterance", "passage"),
+        *("instruction", "input", "text", "premise", "hypothesis", "paragraph", "caption"),
     ),
     "fold": (
         *("fold", "cv_fold", "cv_split", "split", "cv", "outer_fold", "inner_fold", "kfold"),

@@ -127,6 +127,8 @@ def _of_parts(rows: Rows, key: str, values: Collection[str], told: Collection[st
             others = [each for each in rows.keys({key}) if rows.told_apart(each, key)]
             item = next(iter(others), key)
         advice = f"--items {item} compares the arms item by item"
+        if len({*rows.arms}) == 1:
+            advice = f"--items {item} compares two arms item by item; no limit is judged so"
         if all(role_of(each) == "measure" for each in rows.keys({key})):
             return advice
         return f"{advice}; --unit FIELD names the field of the run, over which they are averaged"

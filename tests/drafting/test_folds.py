@@ -85,6 +85,7 @@ def test_folds_are_compared_by_the_corrected_test(form: Callable[[], str]) -> No
     assert "10 folds of one data set" in done.stdout
     assert "read: assumed: 10-fold cross-validation" in done.stdout
     assert "n, the folds per arm: base 10, ours 10" in done.stdout
+    assert "assumptions hold: two folds correlate by no more than the share of a" in done.stdout
     claim = Path("ours_vs_base.claim.yaml").read_text(encoding="utf-8")
     assert "folds: {test_to_train: 0.1111111111111111}" in claim
     assert repro("verify", "ours_vs_base.claim.yaml").returncode == 0
