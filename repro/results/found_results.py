@@ -111,7 +111,8 @@ class FoundResults:
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
     with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds each.
-    ``doubts`` speak against an arm; ``printed`` ones have mean, sd and n in place of runs.
+    ``doubts`` speak against an arm, ``rows`` are the steps of its runs; ``printed`` ones have mean,
+    sd and n in place of runs.
     """
 
     path: Path
@@ -128,6 +129,7 @@ class FoundResults:
     folds: int = 0
     apart: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
+    rows: Rows | None = None
     printed: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -287,7 +289,8 @@ def _at_step(
 ) -> tuple[FoundResults, dict[str, str]]:
     """The results at the step that is asked for, the field and the step; and what is dropped."""
     (hints, step), runs, at = asked, [run for _, run in found], {}
-    if path.is_file():
+    table = path.is_file() and hints.lone != "file"
+    if table:
         at = dict([field_of_step(path, runs, step)])
         cut = _having(found, at)
     else:
@@ -298,11 +301,11 @@ def _at_step(
             if mine
         ]
     results = _of_forms(path, base, forms, cut, hints)
-    if not path.is_file():
+    if not table:
         results.said.append(f"only {step} of the number '{key}'")
         results.imports, results.table = {}, ""
     with suppress(ClaimError, DataError):
-        measure = hints.measure if path.is_file() else results.measure
+        measure = hints.measure if table else results.measure
         whole = replace(hints, step=None, measure=measure)
         before = _of_forms(path, base, forms, found, whole).runs
         lost = dropped_at_step(step, before, results.runs)
@@ -413,8 +416,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
-    rows, hints = paired_by_folds(found := rows, {*told, measure}, hints)
-    told |= {rows.seed}
+    found, rows = paired_by_folds(rows, {*told, measure}, hints)
+    told |= {found.seed, rows.seed}
     folds = folds_of(found, rows)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
     read = rows
@@ -439,8 +442,9 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     )
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
-    results.doubts = doubts_of(rows, {*told, measure}, measure, step, unit=bool(hints.unit))
+    results.doubts = doubts_of(rows, {*told, measure}, measure, step, hints)
     results.said += dict.fromkeys(results.doubts.values())
+    results.rows = None if hints.unit else rows
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:

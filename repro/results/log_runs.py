@@ -259,6 +259,14 @@ class Log:
     digest: str
     source: str
 
+    def as_run(self, measure: str) -> FoundRun:
+        """The values of a number as the series of a run, with their steps where all say one."""
+        stands = self.values[measure]
+        rows: list[Row] = [{measure: each.value} for each in stands]
+        if all(each.step is not None for each in stands):
+            rows = [{"step": float(each.step or 0), measure: each.value} for each in stands]
+        return FoundRun(self.name, {}, rows)
+
 
 def read_log(file: Path, path: Path, names: Sequence[str]) -> Log:
     """The values of some names in a log; ClaimError where it cannot be read."""

@@ -35,6 +35,7 @@ from repro.results.log_runs import (
 )
 from repro.results.path_names import common
 from repro.results.roles import RUNS, SEEDS, is_index, says_best
+from repro.results.row_units import Rows
 from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
@@ -92,6 +93,9 @@ def read_alone(
         if lone is None:
             raise
         hints = replace(hints, lone="file", measure=hints.measure or lone)
+        log = path.suffix.lower() in LOGS and not is_table(path)
+        if log and read_log(path, path.parent, [hints.measure]).values.get(hints.measure):
+            return read_record(path, RecordHints(hints.measure, step))
         results = read_results(path, root, hints)
     except OneEachError as error:
         if lone is None:
@@ -107,7 +111,7 @@ def is_record(path: Path) -> bool:
     Or a pattern names some.
     """
     if not path.is_dir():
-        return bool(_selected(path)[1])
+        return not path.exists() and bool(_selected(path)[1])
     logs = _logs(path) or [each for below in _below(path).values() for each in below]
     logs = [each for each in logs if not is_table(each)]
     others = [each for each in path.glob("*") if each.suffix.lower() in (".json", ".csv", ".jsonl")]
@@ -122,7 +126,8 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     meant, or a log cannot be read.
     """
     asked, (path, selected) = path, _selected(path)
-    left = [each.name for each in _logs(path) if each not in selected] if selected else []
+    pattern = selected and not asked.is_file()
+    left = [each.name for each in _logs(path) if each not in selected] if pattern else []
     said = [f"not used, not named so: {_some(left)}"] if left else []
     names = (hints.measure,) if hints.measure else MEASURES
     files, said = (selected, said) if selected else _chosen(path, names)
@@ -144,7 +149,7 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     there = {name: end for name, end in found.items() if isinstance(end, Stand)}
     if missing := [name for name, end in found.items() if end is None]:
         said.append(f"missing, for they ended without a last '{measure}': {_some(missing)}")
-    _refuse_apart(path, there, hints, [log.values.get(measure, []) for log in logs])
+    _refuse_apart(asked, there, hints, [log.values.get(measure, []) for log in logs])
     values = [
         _value(seed, end) for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
     ]
@@ -156,12 +161,14 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
     chosen = says_best(measure) or any(end.best for end in there.values())
     doubts = [_programs([log for log in logs if log.name in found]), CHOSEN if chosen else ""]
-    doubt = "; ".join(filter(None, doubts))
     lines += filter(None, doubts)
     lines += _submitted(path, measure, [end.value for end in there.values()])
-    return FoundResults(
-        asked, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
-    )
+    results = FoundResults(asked, {name: values}, measure, said=lines)
+    results.doubts = {name: "; ".join(filter(None, doubts))} if any(doubts) else {}
+    if hints.step is None:
+        runs = [log.as_run(measure) for log in logs if log.name in there]
+        results.rows = Rows(path, [name] * len(runs), runs)
+    return results
 
 
 def _value(seed: int, end: Stand | str | None) -> FoundValue:
@@ -231,6 +238,8 @@ def _one_of_each(
 
 def _selected(path: Path) -> tuple[Path, list[Path]]:
     """The folder of a pattern such as `logs/seed*.txt`, and the logs that it names."""
+    if path.is_file():
+        return path.parent, [path]
     if path.exists() or not _WILD.search(str(path)):
         return path, []
     folder = next(each for each in path.parents if each.is_dir())
