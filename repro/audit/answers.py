@@ -128,7 +128,7 @@ def _told_together(
     why = f"no spread (±){uneven} is printed for {', '.join(names[:NAMED])}{more}"
     kept = tuple(row for row, pair in rows if not pair.missing or pair.p is not None)
     if kept:
-        return kept, [f"Of {len(rows)} pairs {len(kept)} can be judged; {why}."]
+        return kept, [f"{len(kept)} of {len(rows)} pairs can be judged; {why}."]
     said = f"none of {len(rows)} pairs"
     return (Audited(id=said, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=why),), []
 

@@ -48,7 +48,7 @@ Field = Annotated[str, typer.Option(metavar="FIELD", help="The field that tells 
 SeedField = Annotated[str, typer.Option(metavar="FIELD", help="The field of the seed.")]
 
 TaskName = Annotated[
-    str, typer.Option(metavar="NAME", help="Of runs of several tasks, those of this one.")
+    str, typer.Option(metavar="NAME", help="Compare the runs of this task alone, of several.")
 ]
 
 TaskField = Annotated[
@@ -194,7 +194,7 @@ Find = Annotated[
 TestToTrain = Annotated[
     float | None,
     typer.Option(
-        min=1e-6, max=100, help="Of folds or splits: the size of a test set over its training set."
+        min=1e-6, max=100, help="The size of a test set over its training set, of folds or splits."
     ),
 ]
 

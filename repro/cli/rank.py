@@ -47,7 +47,9 @@ Thresholds = Annotated[
 
 Epsilons = Annotated[
     list[float] | None,
-    typer.Option(min=0, max=0.99, help="Of an effective rank; default 1e-3, 1e-4 and 1e-5."),
+    typer.Option(
+        min=0, max=0.99, help="The tolerance of an effective rank; default 1e-3, 1e-4 and 1e-5."
+    ),
 ]
 
 Reference = Annotated[

@@ -246,7 +246,7 @@ class Evidence:
     def sample(self, arm: str, measurement: str) -> Sample:
         """One value per replicate that counts; ClaimError when there is none, or only a summary."""
         if arm in self.published:
-            message = f"of '{arm}' only printed numbers are known, not the value of every seed"
+            message = f"only printed numbers of '{arm}' are known, not the value of every seed"
             raise ClaimError(message)
         counted = self.counted(arm)
         if not all(measurement in each.values for each in counted):

@@ -313,7 +313,7 @@ class _Reading:
             asked = ", ".join(f"{key}: {value}" for key, value in self.importer.where.items())
             known = ", ".join(sorted(self.known)[:30]) or "none"
             raise self._refused(
-                f"of {len(self.places):,} runs that are there none is of this arm ({asked})",
+                f"none of {len(self.places):,} runs that are there is of this arm ({asked})",
                 f"runs with these fields: {known}",
                 "check `where` and `path`",
             )

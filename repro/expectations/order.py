@@ -195,7 +195,7 @@ class OrderingKind(Kind[Ordering]):
         said = difference_words(result, [names[b], names[a]], value, text)
         said += ends(found.interval, (0.0,), digits(fmt.plus, found.digits))
         pairs = len(names) * (len(names) - 1) // 2
-        least = f" Of the {pairs} pairs, this one supports the claim least." if pairs > 1 else ""
+        least = f" No other of the {pairs} pairs supports the claim less." if pairs > 1 else ""
         return f"{said}.{least} {_ordered(declared, found, several=pairs > 1)}".rstrip()
 
     def limits(self, declared: Ordering, context: Context) -> tuple[base.LimitPart, ...]:

@@ -70,6 +70,7 @@ class FlagKind(StrEnum):
     FORCED = "forced design"
     EDITED = "declared after results were visible"
     LEVEL = "test loses its level here"
+    DOUBT = "runs in doubt"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
 from repro.judging.claim_parts import replicate_of
 from repro.judging.tables_of_values import TableOfValues, pairs_in, samples_in, tables_of
 from repro.schema import numbers as fmt
-from repro.specs.claim import Claim
+from repro.specs.claim import WRITTEN_FROM_RESULTS, AuthorSource, Claim
 from repro.stats.correlation import following
 from repro.stats.crossed import moving_together
 from repro.stats.data_signs import (
@@ -85,6 +85,7 @@ class Gate:
 
     def quality(self) -> Quality:
         """All rules, in the order in which a reader should check them."""
+        self._doubt()
         self._units()
         self._shared()
         self._repeats()
@@ -99,6 +100,13 @@ class Gate:
 
     def _flag(self, kind: FlagKind, text: str) -> None:
         self.found.append(Flag(kind, text))
+
+    def _doubt(self) -> None:
+        """What spoke against the runs when the claim was written from them."""
+        said = self.claim.source.own if isinstance(self.claim.source, AuthorSource) else ""
+        _, _, doubt = said.partition(f"{WRITTEN_FROM_RESULTS}; ")
+        if doubt and self.claim.exploratory:
+            self._flag(FlagKind.DOUBT, f"{fmt.upper_first(doubt)}.")
 
     def _chosen(self) -> None:
         reads = (name for each in self.claim.expectations for name in each.reads)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from repro.expectations.base import pair
-from repro.expectations.verdict_words import Conclusion, Validity
+from repro.expectations.verdict_words import Conclusion, FlagKind, Validity
 from repro.judging.document import Document, Result
 from repro.schema import numbers as fmt
 from repro.schema.numbers import NO_BREAK
@@ -71,6 +71,7 @@ _BRACKETS = re.compile(r" \([^()]*\)")
 _CLAIM = re.compile(r"against the claim that (?:\([^()]*\)|\.\d|[^.;:(])*")
 _ENDS = re.compile(r": (?:the|it is) [^:]*?(?=\.?$)|, and the interval [^:]*?(?=\.?$)")
 _REFUSED = re.compile(r"^Not tested(?:, and |: )")
+_CLAUSE = re.compile(r"(?:'[^']*'|[^:;,])+")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
@@ -115,7 +116,9 @@ def reason(document: Document, head: str = "") -> str:
         why = fmt.sentence(document.verdict.validity_reason)
         return _first([why, _BRACKETS.sub("", why)], room)
     if len(found) == 1 and not head:
-        return _first(_told(document, found[0]), room)
+        doubt = _doubt(document)
+        said = _first(_told(document, found[0]), room - _words(doubt))
+        return f"{said} {doubt}".rstrip()
     head = head or _counted(document, found)
     matters = [f"{head} {said}" for said in _matters(document, found)]
     refused = document.verdict.conclusion == Conclusion.NOT_TESTED
@@ -164,6 +167,13 @@ def _told(document: Document, result: Result) -> list[str]:
     first = sentences[0]
     plain = " ".join([first, *(_ENDS.sub("", each) for each in sentences[1:2])])
     return [" ".join(sentences[:2]), plain, first]
+
+
+def _doubt(document: Document) -> str:
+    """`2 of 5 runs of 'base' ended early.`: what speaks against the runs, without its numbers."""
+    texts = (flag.text for flag in document.verdict.flags if flag.kind == FlagKind.DOUBT)
+    clause = _CLAUSE.match(_BRACKETS.sub("", next(texts, "")))
+    return _cut(f"{clause[0].rstrip('.')}.", MOST // 2) if clause else ""
 
 
 def _counted(document: Document, found: Sequence[Result]) -> str:

@@ -122,6 +122,7 @@ FLAGS = {
     "forced design": "too few seeds were planned",
     "declared after results were visible": "declared after results were visible",
     "test loses its level here": "the error rate is above the nominal one",
+    "runs in doubt": "something speaks against the runs",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,9 @@ from repro.results.run_fields import MOST_ARMS, Hints, sums_up_seeds
 
 _SCATTER = re.compile(r"(?i)[\s_.(-]+(?:std(?:ev|dev|_?err)?|sd|sem|(se|ci(?:95)?))\)?$")
 """How a column of scatter is called; se and ci may be the names of a method, as in ResNet-SE."""
-_MEAN = re.compile(r"(?i)[\s_.(-]+(?:mean|avg|average)\)?$")
+_MEAN = re.compile(r"(?i)[\s_.(-]+(?:mean|avg|average|value)\)?$")
+_SPREAD = re.compile(r"(?i)st(?:an)?d(?:ard)?[ _.-]?(?:dev(?:iation)?|err(?:or)?)|±|\+/?-")
+"""The name of a column of scatter whatever stands next to it."""
 
 
 ARM = "column"
@@ -56,6 +59,11 @@ def runs_of_rows(
             refuse_gap(path, runs, [name for name in runs[0].fields if said(name) is not None])
             values = [_value(run, name, key, {what: said(name)}) for run in runs for name in mine]
             return values, key, what, mine
+    if _scatters(mine):
+        mistake = f"summaries of runs, a row per arm by '{key}': {named(mine)}"
+        advice = f"check printed means by `repro audit {shlex.quote(str(path))}`; of runs, give a "
+        advice += "row for each, with its seed"
+        raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)), key)
     if len(mine) == 1 or any(role_of(name) is not None for name in mine):
         mistake = f"a row per arm, by '{key}', with one value each of {named(mine)}"
         advice = "give the results of every run: a row for each, with its seed"
@@ -125,6 +133,10 @@ def runs_of_columns(
         and role_of(name) != "task"
         and not is_index([run.fields.get(name) for run in runs])
     ]
+    if not hints.measure and "std" in map(str.casefold, columns):
+        mistake = "'std' may be the scatter of another column, or an arm"
+        advice = "call it as what it is of, as in ours_std; or if it is an arm, by another name"
+        raise refused(path, mistake, "columns of which each is an arm", advice)
     if hints.measure or not 2 <= len(columns) <= MOST_ARMS or not path.is_file():
         return [], columns
     if len(every) < len({name for run in runs for row in run.rows for name in row}):
@@ -133,7 +145,8 @@ def runs_of_columns(
     if (series := _of_one_run(columns)) and (named_runs(runs) or seeds):
         return [], columns
     if series:
-        mistake = f"no field tells the arms apart, and {named(series)} are the series of one run"
+        be = "is a number of a run" if len(series) == 1 else "are the series of one run"
+        mistake = f"no field tells the arms apart, and {named(series)} {be}"
         advice = "give the folder with the files of all runs, or name the field: --arm FIELD"
         raise refused(path, mistake, "the results of several runs", advice)
     if counting := _counting(runs, columns):
@@ -150,14 +163,21 @@ def said_of_columns(runs: Sequence[FoundRun], columns: Sequence[str]) -> str:
 
 
 def _scatters(names: Sequence[str]) -> list[str]:
-    """Columns of the scatter of a mean: `A_std` next to `A_mean` or `A`; `A_se` to `A_mean`."""
-    means = {_MEAN.sub("", name).casefold() for name in names if _MEAN.search(name)}
-    any_of = {*means, *(name.casefold() for name in names)}
+    """Columns of the scatter of a mean: `A_std` next to `A_mean` or `A`; `A_se` to `A_mean`.
+
+    Without a name before it `stderr` is one, and `std` and `se` next to `mean`.
+    """
+    whole = {name: f"_{name.casefold()}" for name in names}
+    means = {_MEAN.sub("", name) for name in whole.values() if _MEAN.search(name)}
+    any_of = {*means, *whole.values()}
     return [
         name
-        for name in names
-        if (found := _SCATTER.search(name))
-        and name[: found.start()].casefold() in (means if found[1] else any_of)
+        for name, text in whole.items()
+        if _SPREAD.fullmatch(name.strip())
+        or (
+            (found := _SCATTER.search(text))
+            and text[: found.start()] in (means if found[1] else any_of)
+        )
     ]
 
 

@@ -148,10 +148,11 @@ def _of_logs(
     else:
         forms = _of_named_logs(logs)
     if not any(row for form in forms for run in form.runs or () for row in run.rows):
-        mistake = "no number stands in its logs as `name: 1.5` or `name=1.5`"
+        mistake, advice = "no number stands in its logs as `name: 1.5` or `name=1.5`", READ_LOGS
         if in_bars := names_in_bars(files[0]):
             mistake += f"; {named(in_bars)} stand in a table between bars, which is not read"
-        raise unfit(there.path, mistake, "numbers with their names", READ_LOGS)
+            advice = f"write what each run came to into a CSV: arm,seed,{in_bars[-1]}"
+        raise unfit(there.path, mistake, "numbers with their names", advice)
     return tuple(forms)
 
 

@@ -27,7 +27,7 @@ from repro.results.forms import (
     unfit,
 )
 from repro.results.importer import FilesRead
-from repro.results.importers import runs_of, told_of_items, ways_of
+from repro.results.importers import refuse_one_each, runs_of, told_of_items, ways_of
 from repro.results.path_names import (
     EPISODES,
     arms_in_paths,
@@ -50,7 +50,6 @@ from repro.results.run_fields import (
     SUMS,
     Hints,
     arm_field,
-    arms_inside,
     field_of_task,
     may_recur,
     no_field,
@@ -84,7 +83,7 @@ from repro.results.run_values import (
     values_of,
     what_rows_are,
 )
-from repro.results.sheets import sheet_by_path, sheet_of_columns
+from repro.results.sheets import named_inside, sheet_by_path, sheet_of_columns
 from repro.results.steps import (
     doubts_of,
     dropped_at_step,
@@ -170,6 +169,7 @@ def read_results(path: Path, root: Path, hints: Hints) -> FoundResults:
             if any(form.importer["path"] in ("", ".") for form in forms):  # no path below a claim's
                 at, forms = above, ways_of(path, above, hints.reader)[place].forms()
             results = _read(path, at, hints, forms)
+            refuse_one_each(path, way, {} if hints.alone else results.runs)
         except OneEachError as error:
             raise error if hints.alone else told_of_items(error, path, way, base) from None
         except (UnfitError, DataError) as error:
@@ -216,7 +216,7 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     if len(found) < len(every):
         results.imports = {}
     if only:
-        results.said += (f"of the field '{key}' only '{value}'" for key, value in only.items())
+        results.said += (f"only '{value}' of the field '{key}'" for key, value in only.items())
         results.table = ""
         results.imports = {
             arm: {**declared, "where": {**declared.get("where", {}), **only}}
@@ -299,7 +299,7 @@ def _at_step(
         ]
     results = _of_forms(path, base, forms, cut, hints)
     if not path.is_file():
-        results.said.append(f"of the number '{key}' only {step}")
+        results.said.append(f"only {step} of the number '{key}'")
         results.imports, results.table = {}, ""
     with suppress(ClaimError, DataError):
         measure = hints.measure if path.is_file() else results.measure
@@ -356,10 +356,7 @@ def _of_runs(path: Path, forms: Sequence[Form], found: Found, hints: Hints) -> F
     number = number_in_paths(templates, hints) or year_in_paths(runs, hints)
     runs = [numbered(run, number) for run in runs] if number else runs
     found = [(form, run) for (form, _), run in zip(found, runs, strict=True)]
-    named_inside = any(hints.arm in run.fields for run in runs) or (
-        len(runs) == len(forms) and not hints.arm and arms_inside(runs)
-    )
-    if forms[0].arm and not named_inside:
+    if forms[0].arm and not named_inside(forms, found, hints):
         sheet = sheet_by_path(path, forms, found, ended, hints)
         sheet.read = () if number else sheet.read
         return _of_sheet(sheet, replace(hints, task_field="") if hints.task else hints)

@@ -6,7 +6,7 @@ Every reader is asked whether it recognises results, and in which ways they may 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -30,6 +30,7 @@ from repro.results.forms import (
 from repro.results.importer import CustomImporter, FilesRead, Importer, ThirdPartyImporter
 from repro.results.log_runs import LOGS
 from repro.results.reader import tables_of
+from repro.results.run_values import FoundValue
 from repro.results.series import FORMS
 from repro.schema.base import open_union
 
@@ -171,15 +172,26 @@ def runs_of(path: Path, declared: Mapping[str, Any], base: Path, read: FilesRead
         return list(importer.runs(base, read))
 
 
+def refuse_one_each(path: Path, way: Way, runs: Mapping[str, Sequence[FoundValue]]) -> None:
+    """OneEachError where a framework evaluated each of several arms once, on every task."""
+    each = [(arm, run.task) for arm, found in runs.items() for run in found]
+    if way.sort == "framework" and len(runs) > 1 and len({*each}) == len(each):
+        mistake, advice = "one value for each arm and task", "give several runs of each"
+        raise OneEachError(str(refused(path, mistake, "several runs of each arm", advice)), "")
+
+
 def told_of_items(error: OneEachError, path: Path, way: Way, base: Path) -> ClaimError:
-    """The error, which names the field of the items first, where there are such to compare by."""
+    """The error; of a framework with the field of its items, by which arms may be compared."""
     if way.sort == "framework":
         with suppress(ReproError):
             form = way.forms()[0]
             importer = import_of(path, form.importer)
+            head, advice = str(error).partition("to do: ")[0], f"--items {importer.item}"
             if importer.item and next(iter(importer.items(base, FilesRead())), None):
-                by_items = f"to do: compare them item by item, --items {importer.item}; or "
-                return ClaimError(str(error).replace("to do: ", by_items, 1))
+                return ClaimError(f"{head}to do: compare them item by item, {advice}")
+            if importer.item:
+                keep = "evaluate again and keep the answers (lm_eval: --log_samples), then compare"
+                return ClaimError(f"{head}to do: {keep} them item by item, {advice}")
     return error
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from repro.errors import ClaimError, DataError
+from repro.results.column_arms import ARM, runs_of_columns, said_of_columns
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused
 from repro.results.found_results import FoundResults
 from repro.results.importer import FilesRead
@@ -249,14 +250,10 @@ def _of_columns(
         and all(row.get(name) in (0, 1) for run in runs for row in run.rows)
     ]
     once = len({str(run.fields[hints.items]) for run in runs}) == len(runs)
-    if (
-        hints.arm
-        or hints.measure
-        or hints.alone
-        or len(models) < 2
-        or not (once or models == others)
-    ):
+    if hints.arm or hints.measure or hints.alone or not (once or models == others):
         return runs, ""
+    if len(models) < 2:
+        return _of_scores(path, runs, told, hints)
     if truth := [name for name in models if _TRUTH.fullmatch(name.casefold())]:
         mistake = f"'{truth[0]}' is what would be right, so other columns may be predictions"
         advice = f"write 1 where a model is right and 0 where it is wrong, and leave {truth[0]} out"
@@ -271,6 +268,27 @@ def _of_columns(
     ]
     said = "the columns with right and wrong answers are the arms"
     return long, f"{said}; left unread: {named(unread)}" if unread else said
+
+
+def _of_scores(
+    path: Path, runs: list[FoundRun], told: set[str], hints: Hints
+) -> tuple[list[FoundRun], str]:
+    """The same of a table with a column of scores per model."""
+    bare = [
+        replace(
+            run, rows=[{name: row[name] for name in row if name not in told} for row in run.rows]
+        )
+        for run in runs
+    ]
+    melted, columns = runs_of_columns(path, bare, hints)
+    if not melted:
+        return runs, ""
+    kept = [{name: run.fields[name] for name in told} for run in melted]
+    long = [
+        replace(run, fields={**fields, "model": run.fields[ARM]})
+        for run, fields in zip(melted, kept, strict=True)
+    ]
+    return long, said_of_columns(runs, columns)
 
 
 def _trial_field(runs: Sequence[FoundRun], seed: str) -> str:

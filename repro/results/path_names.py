@@ -41,6 +41,24 @@ RAY = re.compile(
 )
 """A path with the folder of a trial of Ray: its number and settings, then a time and letters."""
 
+CLEANRL = re.compile(
+    r"(?P<before>(?:.*/)?)(?:(?!__)[^/])+__(?P<arm>(?:(?!__)[^/])+)__\d+__\d{10}(?P<after>(?:[/.].*)?)"
+)
+"""A path with the folder of a run of CleanRL: environment, experiment, seed, and a Unix time."""
+
+_DAY = r"(?:19|20)\d\d([-_.]?)(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])"
+_HOURS, _SIXTY = r"(?:[01]\d|2[0-3])", r"[0-5]\d"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[0-3]\d"
+_CLOCK = rf"{_HOURS}([-_:.]){_SIXTY}(?:\2{_SIXTY})?"
+_STAMP = re.compile(
+    rf"(?<![A-Za-z\d])(?:{_DAY}(?:[/T_ -]{{1,2}}{_CLOCK}|[T_ -]{{0,2}}{_HOURS}{_SIXTY}{_SIXTY})"
+    rf"|{_MONTH}_{_HOURS}(?:-{_SIXTY}){{2}})(?!\d)"
+)
+"""The date and time at which a run began, as a part of its name or as two folders of Hydra."""
+
+STAMP = "stamp"
+"""The field of such a time."""
+
 ALL = "path"
 """`--arm path`: all that differs in the paths is the arm."""
 
@@ -48,7 +66,7 @@ NO_ARM: frozenset[Role | None] = frozenset({"item", "fold", "step", "task", "sta
 """Parts of paths that are guessed to name no arm, by their names."""
 
 _OF_PROCESS = re.compile(rf"(.*/)?\d+\.{re.escape(EPISODES)}")
-_RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{(seed|run)\}")
+_RUN = re.compile(r"(?i)(seeds?[-_=. ]*)?\{\w+\}|\??\*")
 _WORDS_BEFORE = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*\{run\}(?![^/]*_\*)")
 _NUMBERED = re.compile(r"([A-Za-z_ -]*[A-Za-z])[-_=. ]*(\d+)")
 _NAMED = re.compile(r"([A-Za-z]+)[-_. ](.+)")
@@ -64,6 +82,8 @@ def template_of(name: str) -> str:
         if SAID_SEED.search(settings):
             return f"{before}*{SAID_SEED.sub(_in_braces, settings)}_*{trial['after']}"
         return f"{before}{{run}}{settings}_*{trial['after']}"
+    if (run := CLEANRL.fullmatch(name)) is not None:
+        return f"{run['before']}{{env}}__{run['arm']}__{{seed}}__*{run['after']}"
     stem, dot, ending = name.rpartition(".")
     text, rest = (stem, dot + ending) if dot and f".{ending.lower()}" in FORMS else (name, "")
     said = list(SAID_SEED.finditer(text))
@@ -177,13 +197,32 @@ def by_folder(names: Iterable[str], *, file: bool) -> dict[str, list[str]]:
     return found
 
 
+def by_stamp(names: Sequence[str]) -> dict[str, list[str]]:
+    """The names by what they are without date and time, if each has one; else none.
+
+    A number that is another in each run is the run; else the time is, with the number of a job.
+    """
+    bare = {name: _STAMP.sub(lambda said: re.sub("[^/]+", "?*", said[0]), name) for name in names}
+    if any(bare[name] == name or RAY.fullmatch(name) for name in names):
+        return {}
+    numbered, timed = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for name in names:
+        numbered[template_of(bare[name])].append(name)
+        before, _, after = bare[name].rpartition("?*")
+        job = re.sub(r"(?<=\*)/\d+(?=/)", "/{folder}", bare[name])
+        timed[job if "{" in job else f"{before}{{{STAMP}}}{after}"].append(name)
+    told = all("{seed}" in each for each in numbered)
+    apart = all("{" in each for each in numbered) and len({*bare.values()}) == len(bare)
+    return numbered if told or apart or min(map(len, timed.values())) < 2 else timed
+
+
 def labels_of(templates: Sequence[str]) -> list[str]:
     """What differs between the names, without what they begin and end with alike."""
     split = [BETWEEN.split(template) for template in templates]
     before = common(split)
     after = common([parts[before:][::-1] for parts in split])
     first = split[0]
-    bare = any(parts[before : before + 1] and parts[before][:1].isdigit() for parts in split)
+    bare = any(len(parts) <= before + after or parts[before][:1].isdigit() for parts in split)
     if bare and before >= 2 and first[before - 2] and "/" not in first[before - 1]:
         before -= 2  # a number is told with the word before it: lr=0.1
     labels = ["".join(parts[before : len(parts) - after]) for parts in split]
@@ -206,7 +245,9 @@ def label_named(path: Path, name: str, labels: Sequence[str]) -> str:
 
 
 def _tidied(label: str) -> str:
-    label = re.sub(r"(?i)(seeds?[_=-]?)?\{(seed|run|folder)\}|\*", "", label).strip("/_-. ,")
+    label = re.sub(r"(?i)(seeds?[_=-]?)?\{(seed|run|folder|stamp)\}|\??\*", "", label).strip(
+        "/_-. ,"
+    )
     parts = label.split("/")
     return parts[0] if len({part.casefold() for part in parts}) == 1 else label  # PPO/PPO_0
 
@@ -234,7 +275,7 @@ def by_template(names: Iterable[str], noun: str, *, file: bool) -> tuple[Form, .
     """
     names = sorted(names)
     found, several = alike(names), list[str]()
-    ways = [alike(names), *([by_number_of_folder(names)] if file else ())]
+    ways = [by_stamp(names), alike(names), *([by_number_of_folder(names)] if file else ())]
     for found in (*ways, by_folder(names, file=file)):
         several = [
             template for template, each in found.items() if len(each) > 1 and "{" in template
@@ -400,7 +441,9 @@ def number_in_paths(templates: Sequence[str], hints: Hints) -> str:
         not name or role_of(name) == "task"
     ):
         return ""  # of `ppo_hopper_s0` it is the seed
-    ends = all(re.fullmatch(r"(\.\w+|/.*)?", each.string[each.end() :]) for each in found)
+    ends = all(
+        re.fullmatch(r"([-_ .]?\?\*)?(\.\w+|/.*)?", each.string[each.end() :]) for each in found
+    )
     if name and (ends or role_of(name) != "task"):  # of Ray's PPO_env_00000_2026-01-01 it is none
         return name
     last = {words[-1] for words in split}

@@ -82,6 +82,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9
 
 def number_in(cell: str) -> float | None:
     """The number that a cell holds; None for anything else, also for what is not finite."""
+    cell = cell.replace("−", "-")
     if len(cell) > MAX_DIGITS or not _NUMBER.fullmatch(cell):
         return None
     number = float(cell)

@@ -59,7 +59,7 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
     "index": ("", "index", "idx", "row", "unnamed", "no", "nr", "number", "rank"),
     "time": (
         *("time", "timestamp", "created", "created_at", "updated_at", "date", "datetime"),
-        *("runtime", "walltime", "wall_time", "start_time", "end_time"),
+        *("stamp", "runtime", "walltime", "wall_time", "start_time", "end_time"),
         *("_step", "_runtime", "_timestamp", "total_flos"),
         *("eval_runtime", "eval_samples_per_second", "eval_steps_per_second"),
         *("train_runtime", "train_samples_per_second", "train_steps_per_second"),

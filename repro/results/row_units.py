@@ -6,6 +6,7 @@ options that say what they are.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from repro.errors import ClaimError
 from repro.results.forms import Form, FoundRun, OneRunError, named, refused
-from repro.results.path_names import EPISODES
+from repro.results.path_names import EPISODES, STAMP
 from repro.results.readings import time_of
 from repro.results.roles import (
     PART,
@@ -110,7 +111,7 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
             advice = _one_phase(rows, key) or _of_parts(rows, key, values)
             raise refused(rows.path, mistake, "runs that differ by their seed", advice)
         counted = role == "index" and numbered and number_like(rows.runs, key)
-        if role == "measure" or counted or rows.of_task(key):
+        if role == "measure" or counted or key == STAMP or rows.of_task(key):
             continue
         if (role == "step" and _is_curve(rows, key)) or recurs(
             rows.cells(key), count, exactly=role == "time"
@@ -125,10 +126,10 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
         if TRIAL.fullmatch(key.casefold()):  # what it counts are answers to another field
             others = [each for each in rows.keys({key}) if rows.told_apart(each, key)]
             item = next(iter(others), key)
-        return (
-            f"--items {item} compares the arms item by item; --unit FIELD names the field of the "
-            "run, over which they are averaged"
-        )
+        advice = f"--items {item} compares the arms item by item"
+        if all(role_of(each) == "measure" for each in rows.keys({key})):
+            return advice
+        return f"{advice}; --unit FIELD names the field of the run, over which they are averaged"
     if rows.task:
         return f"--unit {rows.task} averages them in each {rows.task}, and these are compared"
     unit = "--unit FIELD names the field of the run, over which they are averaged"
@@ -180,9 +181,9 @@ def _recurring(rows: Rows, key: str) -> ClaimError:
     values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
     mistake = f"no seeds are named, and '{key}' is the same in every arm: {named(values)}"
     by_it = f"--arm {key} to compare by it" if role_of(key) == "arm" else ""
-    each = by_it or f"{_as_seed(key, values)} if each is a run of its own"
-    ways = f"say what it is: --task-field {key}, {each}, or --unit FIELD for "
-    ways += "the field of the run whose evaluations these are; or leave that "
+    each = by_it or f"{_as_seed(key, values)} if each is a run"
+    ways = f"say what it is: --task-field {key}, --items {key} for questions, {each}, or "
+    ways += "--unit FIELD for the field of the run whose evaluations these are; or leave that "
     ways += "column out if every row is a run"
     if key == "folder":
         ways = "--unit folder if each folder is a run, whose rows are averaged; or --task-field "
@@ -207,6 +208,9 @@ def refuse_repeated(rows: Rows, told: Collection[str]) -> None:
     mistake = f"arm '{arm}' has {times} rows with {rows.seed} {place[-1]}{of_task}; {both} {tells}"
     advice = f"--unit {rows.seed} averages the rows of each run, and --task-field {apart[0]} says "
     advice += f"that '{apart[0]}' is the task"
+    if len(apart) == 1:
+        value = str(next(run.fields[apart[0]] for run in rows.runs if apart[0] in run.fields))
+        advice += f"; --task-field {apart[0]} --task {shlex.quote(value)} takes the rows of one"
     if role_of(apart[0]) in PART:
         advice = f"--unit {rows.seed} averages the rows of each run"
     advice = _one_phase(rows, apart[0]) or advice

@@ -38,9 +38,10 @@ _ERROR_OF = re.compile(r"(?i)(?<![a-z])(stderr|std_?err)(?![a-z])")
 """A number whose name has such a word is the error of another, which nobody compares."""
 
 PARTS = UNCOMPARED | {"task", "arm"}
-_MINUS = "\N{MINUS SIGN}"
 _PRINTED = re.compile(r"[-+]?[\d.]+ ?%?\s*(?:±|\+/?-|\\pm|\$\\pm\$)\s*[\d.]+.*|[\d.]+ ?\([\d.]+\)")
 """A mean as papers print it, with its sd or error."""
+
+_CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)")
 
 
 CHOSEN = "by its name the number is the best of several checkpoints, which flatters it"
@@ -184,20 +185,26 @@ def refuse_odd(path: Path, runs: Sequence[FoundRun], name: str) -> None:
     """ClaimError for the first cell such as `1,234`, of any name where none is given."""
     for run in runs:
         for key, value in run.fields.items():
-            if name in ("", key) and isinstance(value, str):
-                cell = value.strip()
-                if is_odd(cell.removeprefix(_MINUS)) or cell.startswith(_MINUS):
-                    with_cells(path, [run], key)
+            if name in ("", key) and isinstance(value, str) and is_odd(value.strip()):
+                with_cells(path, [run], key)
 
 
 def refuse_printed(path: Path, runs: Sequence[FoundRun], name: str) -> None:
-    """ClaimError for means with their scatter in one cell: no run has left these."""
+    """ClaimError for means with their scatter in one cell, and for durations such as 0:12:35."""
     for run in runs:
         for key, value in run.fields.items():
-            if name in ("", key) and isinstance(value, str) and _PRINTED.fullmatch(value.strip()):
-                mistake = f"{run.place}: '{short(value)}' of '{short(key)}' is a printed mean"
+            if name not in ("", key) or not isinstance(value, str):
+                continue
+            there = f"{run.place}: '{short(value)}' of '{short(key)}' is a"
+            if _PRINTED.fullmatch(value.strip()):
                 advice = "check printed means by `repro audit`, or declare them as `published`"
-                raise refused(path, mistake, "the value of each run", advice)
+                raise refused(path, f"{there} printed mean", "the value of each run", advice)
+            if clock := _CLOCK.fullmatch(value.strip()):
+                hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+                total = 3600 * hours + 60 * minutes + seconds
+                other = "" if clock[1] else f", or {60 * total:.15g} if it is hours and minutes"
+                advice = f"write it in seconds, {total:.15g}{other}"
+                raise refused(path, f"{there} duration or a time of day", "a number", advice)
 
 
 def refuse_lacking(
@@ -281,6 +288,8 @@ def no_arms(path: Path, runs: Sequence[FoundRun], hints: Hints) -> ClaimError:
     tasks = [key for key in known if role_of(key) == "task"]
     mistake = f"no field tells the arms apart; there are: {named(known) or 'none'}"
     advice = "name it: --arm FIELD"
+    if path.is_dir():
+        advice += "; or put the runs of each arm into a folder of its name"
     if tasks:
         advice += f", as in --arm {tasks[0]}, if '{tasks[0]}' is what is compared, and not a task"
     return unfit(path, mistake, "one that differs between arms", advice)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final, Literal
@@ -203,7 +203,7 @@ def _csv(text: str, said: dict[str, None], *, appended: bool) -> list[Record]:
     body = text[head:]
     rows = ((n, [cell.rstrip(" ") for cell in cells]) for n, cells in lenient_rows(body, separator))
     _, header = next(rows, (0, list[str]()))
-    names = _names(header)
+    names = _names(header, rows)
     before = text.count("\n", 0, head)
     records: list[Record] = []
     unnamed: list[str] = []
@@ -252,16 +252,27 @@ def _as_numbers(records: list[Record], body: str, separator: str, said: dict[str
         refuse_mixed(records, odd=False)
 
 
-def _names(header: Sequence[str]) -> list[str]:
-    """The names of columns, of which the first may have a # before it."""
+def _names(header: Sequence[str], rows: Iterator[tuple[int, list[str]]]) -> list[str]:
+    """The names of columns, of which the first may have a # before it; ``rows`` are those below."""
     names = list(header)
     if names and names[0].startswith("#"):
         names[0] = names[0].lstrip("#").strip() or "index"
     if len(names) > MOST_NAMES:
         raise ValueError(f"more than {MOST_NAMES:,} columns, of which none may be left out")
     if twice := _twice(name.strip() for name in names if name.strip()):
+        _refuse_headers(next(rows, (0, list[str]()))[1])
         raise ValueError(f"the column '{shown(twice)}' stands there twice")
     return names
+
+
+def _refuse_headers(below: Sequence[str]) -> None:
+    """ValueError where the row below a header is one more, as pandas writes columns in levels."""
+    if not below or any(map(is_numeral, below)):
+        return
+    long = "in pandas `df.stack().reset_index().to_csv(FILE, index=False)` writes a row per run"
+    if {"std", "sd", "sem"} & {cell.strip().casefold() for cell in below}:
+        long = "of means and deviations `repro audit` reads them"
+    raise ValueError(f"it has several header rows, and one is read: {long}")
 
 
 def _refuse_headerless(names: Sequence[str], records: Sequence[Record]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +14,25 @@ from repro.results.path_names import parts_of
 from repro.results.readings import short
 from repro.results.row_units import Rows, Sheet
 from repro.results.run_fields import Hints, arms_inside, field_of_task, seed_field, sums_up_seeds
+
+
+def named_inside(
+    forms: Sequence[Form], found: Sequence[tuple[Form, FoundRun]], hints: Hints
+) -> bool:
+    """Whether fields of the runs name the arms, and not paths: there each is of one run, or a job.
+
+    Jobs have the number of a scheduler alone, `slurm-48123`, and each arm inside has one.
+    """
+    runs = [run for _, run in found]
+    if hints.arm or len(runs) == len(forms):
+        return any(hints.arm in run.fields for run in runs) if hints.arm else arms_inside(runs)
+    if len({re.sub(r"\d+", "", form.arm) for form in forms}) > 1:
+        return False
+    keys = [key for key in runs[0].fields if arms_inside(runs, key)]
+    pairs = [{(form.arm, str(run.fields[key])) for form, run in found} for key in keys]
+    return bool(pairs) and all(
+        len(each) == len(forms) == len({name for _, name in each}) for each in pairs
+    )
 
 
 def sheet_by_path(
@@ -33,7 +53,7 @@ def sheet_by_path(
         key, value = field_of_task(path, runs, hints)
         kept = [place for place, run in enumerate(runs) if str(run.fields.get(key)) == value]
         arms, runs = [arms[place] for place in kept], [runs[place] for place in kept]
-        only = [f"of '{key}' in the paths only '{value}'"]
+        only = [f"only '{value}' of '{key}' in the paths"]
     if forms[0].importer.get("from") == "files":  # lm-eval names what is evaluated by its folder
         _refuse_pooled(path, arms, runs, hints)
     seed = seed_field(path, runs, hints)

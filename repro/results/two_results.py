@@ -34,7 +34,7 @@ def joined(results: FoundResults, other: FoundResults) -> FoundResults:
         f"{arm}: {line}" for arm, each in ((name, results), (base, other)) for line in each.said
     ]
     doubts = {
-        arm: f"{arm}: {line}" for each in (results, other) for arm, line in each.doubts.items()
+        arm: f"{line} ({arm})" for each in (results, other) for arm, line in each.doubts.items()
     }
     return FoundResults(
         results.path,

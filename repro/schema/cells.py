@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]++(?:[eE][-+]?[0-9]++)?+ ?%?")
+_COMMA = re.compile(r"[-+−]?[0-9]*,[0-9]++(?:[eE][-+]?[0-9]++)?+ ?%?")
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2},[0-9]{3} ?%?")
 _ODD = re.compile(r"[-+]?[0-9.,' _]*[0-9][.,' _][0-9][0-9.,' _]*%?")
 """What was meant as a number, where it is none."""
@@ -30,7 +30,9 @@ def float_of(text: str) -> float | None:
     """The number that a text is, `nan` and `inf` too; None for any other text.
 
     Only digits from 0 to 9 and a point make one: neither `1_000` nor the digits of other scripts.
+    A minus may be the typographic one, U+2212.
     """
+    text = text.replace("−", "-")
     if not text.isascii() or "_" in text:
         return None
     try:

@@ -156,7 +156,7 @@ def _core(arm: Sample, trim: float) -> Sample:
     kept = sorted(arm.values)[cut : arm.n - cut]
     if len(kept) < 2:
         raise TooFewError(
-            f"of {arm.n} replicates trimming leaves {len(kept)}, and a variance needs two",
+            f"trimming leaves {len(kept)} of {arm.n} replicates, and a variance needs two",
             advice="add replicates",
         )
     return Sample.of(*kept)

@@ -30,7 +30,7 @@ def test_pairs_without_a_spread_are_one_line(tmp_path):
     """Five of 17 can be judged, and Holm is over the pairs that have a spread, as before."""
     rows, said = audited(tmp_path, GAT, plus_minus="sd", n=100)
     names = "GCN, Planetoid, ManiReg, MLP"
-    assert f"Of 17 pairs 5 can be judged; no spread (±) is printed for {names}." in said
+    assert f"5 of 17 pairs can be judged; no spread (±) is printed for {names}." in said
     assert len(rows) == 5
     row = rows["GAT (ours) vs GCN-64, Cora"]
     assert row.p_welch == pytest.approx(welch((83.0, 0.7, 100), (81.4, 0.5, 100)))

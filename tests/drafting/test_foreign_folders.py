@@ -278,3 +278,117 @@ def test_a_step_that_a_run_has_twice_is_named() -> None:
         Path("runs", f"{arm}.csv").write_text("\n".join(("step,reward,seed", *rows, *again)))
     done = repro("compare", "runs", "--better", "higher")
     assert "arm 'tdmpc' has 2 rows with seed 2 and step 4" in done.stderr, done.stdout
+
+
+def stamped(template: str, arms: str = "ppo sac", times: int = 3) -> str:
+    """A folder per run, stamped by its time; the second arm ran an hour, and a day, later."""
+    for place, arm in enumerate(arms.split()):
+        for seed in range(times):
+            words = {"arm": arm, "seed": seed, "day": f"2024-03-0{seed + 1 + place}"}
+            clock = f"1{place}-3{seed}-1{seed + place}"
+            unix = 1_700_000_123 + 977 * seed + 12_345 * place
+            path = Path(template.format(time=clock, unix=unix, number=place, **words))
+            path.mkdir(parents=True)
+            value = 900 + 50 * (arm == "ppo") + 3 * seed
+            (path / "results.json").write_text(json.dumps({"reward": value}))
+    return Path(template).parts[0]
+
+
+@pytest.mark.parametrize(
+    ("template", "seeds"),
+    [
+        ("runs/{arm}-{day}_{time}", ""),
+        ("runs/{arm}2_{day}T{time}", ""),
+        ("runs/Ant-v4_{day} {time}_{arm}", ""),
+        ("runs/{arm}/{day}/{time}", ""),
+        ("runs/{arm}_2024-03-01_1{number}-3{seed}", ""),
+        ("runs/Mar0{seed}_{time}_{arm}", ""),
+        ("runs/{arm}/seed_{seed}/{day}/{time}", "seed"),
+        ("runs/{arm}_seed{seed}_{day}_{time}", "seed"),
+        ("runs/{arm}_s{seed}_{day}_{time}", "run"),
+        ("runs/{arm}/{day}/{time}/{seed}", "run"),
+        ("runs/{arm}-2024-03-01_12-30-1{seed}", ""),
+        ("runs/20240301-12301{seed}_{arm}", ""),
+    ],
+)
+def test_a_date_and_time_is_the_stamp_of_a_run(template: str, seeds: str) -> None:
+    done = repro("compare", stamped(template), "--better", "higher")
+    (path,) = Path("reports").glob("*/declared/report.json")
+    (result,) = read_document(path).results
+    assert abs(result.effect or 0) == pytest.approx(50)
+    assert f"seeds by the field '{seeds}'" in done.stdout or not seeds
+    counts = done.stdout.partition("the seeds per arm: ")[2].partition("\n")[0].replace("2 ", " ")
+    assert counts == "ppo 3, sac 3"
+
+
+@pytest.mark.parametrize("word", ["fold", "layers", "epoch", "env"])
+def test_a_number_before_a_stamp_counts_what_its_word_says(word: str) -> None:
+    results = stamped(f"runs/{{arm}}_{word}{{seed}}_{{day}}_{{time}}")
+    done = repro("compare", results, "--better", "higher", "--baseline", "sac")
+    assert "seeds by the field" not in done.stdout + done.stderr
+    assert f"'{word}'" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("template", ["{day}/{time}", "multirun/{day}/{time}/{number}"])
+def test_a_stamp_names_no_arm(template: str) -> None:
+    """Neither does the number of a job of Hydra; and the advice works when followed."""
+    done = repro("compare", stamped(f"runs/{template}"), "--better", "higher")
+    assert (done.returncode, "tells the arms apart" in done.stderr) == (2, True)
+    advice = "put the runs of each arm into a folder of its name" in done.stderr
+    assert advice == ("number" not in template)
+    done = repro("compare", stamped(f"better/{{arm}}/{template}"), "--better", "higher")
+    assert "read: n, the seeds per arm: ppo 3, sac 3" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("ending", ["", "/run"])
+def test_cleanrl_names_environment_experiment_and_seed(ending: str) -> None:
+    """Four parts between two underscores, the last a time; nothing looser is a seed."""
+    for env in ("Ant-v4", "Hopper-v4", "Swimmer-v4"):
+        stamped(f"runs/{env}__{{arm}}__{{seed}}__{{unix}}{ending}")
+    done = repro("compare", "runs", "--better", "higher", "--task", "Ant-v4")
+    assert "only 'Ant-v4' of the field 'env'" in done.stdout, done.stderr
+    assert "seeds by the field 'seed'" in done.stdout
+    assert "n, the seeds per arm: ppo 3, sac 3" in done.stdout
+    done = repro("compare", "runs", "--better", "higher", "--baseline", "sac", "--out", "all")
+    assert "tasks by the field 'env'" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("template", ["{arm}_layers_{seed}_{unix}", "{arm}__{seed}__{unix}"])
+def test_no_looser_name_has_a_seed(template: str) -> None:
+    done = repro("compare", stamped(f"runs/{template}"), "--better", "higher")
+    assert "seeds by the field 'seed'" not in done.stdout
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("template", "names", "arms"),
+    [
+        ("{arm}_s{seed}", "base base_v2", "base 3, base_v2 3"),
+        ("runs/{arm}/seed_{seed}", "ours ours-big", "ours 3, ours-big 3"),
+        ("{arm}_s{seed}", "plain base_v2", "base_v2 3, plain 3"),
+        ("runs/{arm}_{seed}_end", "new_ppo new_ppo_big", "ppo 3, ppo_big 3"),
+    ],
+)
+def test_an_arm_is_called_by_a_word_that_is_there(template: str, names: str, arms: str) -> None:
+    """A name that another one begins with is no `plain` one: that would be made a baseline."""
+    results = stamped(f"all/{template}", names)
+    done = repro("compare", results, "--better", "higher", "--baseline", arms.split(maxsplit=1)[0])
+    counts = done.stdout.partition("the seeds per arm: ")[2].partition("\n")[0]
+    assert sorted(counts.split(", ")) == sorted(arms.split(", ")), done.stderr
+
+
+def test_numbers_of_jobs_are_no_names_where_the_runs_have_some() -> None:
+    """The logs of SLURM arrays: the job is a number, and the method stands inside."""
+    for job, arm in ((48123, "ours"), (48200, "base")):
+        for seed in range(4):
+            lines = [f"method: {arm}", f"seed: {seed}", f"loss: {1 + (arm == 'base') + seed / 9}"]
+            file = Path("logs", f"slurm-{job}_{seed}.out")
+            file.parent.mkdir(exist_ok=True)
+            file.write_text("\n".join(lines))
+    done = repro("compare", "logs", "--better", "lower")
+    assert "the seeds per arm: ours 4, base 4" in done.stdout, done.stderr
+    assert "48123" not in done.stdout
+    for place, file in enumerate(sorted(Path("logs").iterdir())):
+        file.write_text(file.read_text() + f"\nmodel: {'large' if place % 2 else 'small'}\n")
+    done = repro("compare", "logs", "--better", "lower")
+    assert "the seeds per arm: ours 4, base 4" not in done.stdout

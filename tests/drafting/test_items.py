@@ -481,7 +481,7 @@ def test_one_run_of_each_model_is_told_to_be_compared_by_its_items(form: str) ->
             text = json.dumps({"results": numbers, "model_name": name})
             Path("out", name, "results_2026-01-01T00-00-00.0.json").write_text(text)
     done = repro("compare", results, "--better", "higher")
-    assert (done.returncode, f"--items {item}; or" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, f"--items {item}\n" in done.stderr) == (2, True), done.stderr
     done = repro("compare", results, "--better", "higher", "--items", item)
     assert "for these two trained models" in done.stdout, done.stderr
 
@@ -591,3 +591,39 @@ def test_items_that_would_settle_a_margin_are_of_the_margin() -> None:
     effect, sd = fmean(gains), stats.tstd(gains)
     needed = ((stats.t(199).ppf(0.975) + stats.norm.ppf(0.8)) * sd / (effect - 0.05)) ** 2
     assert int(said.replace(",", "")) == pytest.approx(needed, rel=0.02)
+
+
+def test_scores_of_items_may_be_decimals() -> None:
+    """A column per model: what the refusal advises is read, and is paired by item."""
+    pairs = [(0.5 + n % 3 / 10 + n * n / 999, 0.4 + n % 4 / 10 + n / 777) for n in range(20)]
+    rows = [f"p{n},{a},{b}" for n, (a, b) in enumerate(pairs)]
+    Path("items.csv").write_text("\n".join(("Problem,A,B", *rows)))
+    done = repro("compare", "items.csv", "--better", "higher")
+    assert "to do: --items Problem compares the arms item by item\n" in done.stderr
+    done = repro("compare", "items.csv", "--better", "higher", "--items", "Problem")
+    assert "a column per arm: A, B" in done.stdout, done.stderr
+    differences = [a - b for a, b in pairs]
+    (path,) = Path("reports").glob("*/declared/report.json")
+    (result,) = read_document(path).results
+    assert abs(result.effect or 0) == pytest.approx(abs(fmean(differences)))
+    Path("items.csv").write_text("\n".join(("Problem,acc,f1", *rows)))
+    done = repro("compare", "items.csv", "--better", "higher", "--items", "Problem")
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("tasks", [["boolq"], ["boolq", "copa"], ["arc", "boolq", "copa", "piqa"]])
+def test_results_of_lm_eval_without_samples_are_told_to_keep_them(tasks: list[str]) -> None:
+    """And then the option works, once the task is named."""
+    for name in ("large", "small"):
+        numbers = {task: {"acc,none": 0.5 + len(name) / 99, "acc_stderr,none": 0.01}
+                   for task in tasks}  # fmt: skip
+        file = Path("out", name, "results_2026-01-01T00-00-00.0.json")
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"results": numbers, "model_name": name}))
+    done = repro("compare", "out", "--better", "higher", "--baseline", "small")
+    assert "(lm_eval: --log_samples)" in done.stderr, done.stdout
+    assert (done.returncode, "--items doc_id\n" in done.stderr) == (2, True)
+    samples()
+    options = ("--items", "doc_id", "--task", "boolq", "--baseline", "small")
+    done = repro("compare", "out", "--better", "higher", *options)
+    assert "for these two trained models" in done.stdout, done.stderr

@@ -88,7 +88,7 @@ def test_what_is_the_same_in_every_arm_may_not_be_a_seed() -> None:
     ]
     done = compared(table("method,prompt,error", *rows))
     assert (done.returncode, "no seeds are named, and 'prompt'" in done.stderr) == (2, True)
-    assert "--unit FIELD" in done.stderr
+    assert "--items prompt" in done.stderr
 
 
 def test_columns_that_are_not_read_are_named() -> None:
@@ -318,3 +318,105 @@ def test_results_of_lm_eval_are_read() -> None:
     done = compared("lm_eval", "--measure", "acc,none")
     assert "results of lm-eval" in done.stdout, done.stderr
     assert "seeds per arm: mixup 3, plain 3" in done.stdout
+
+
+# tables that are no runs
+
+
+def summaries(names: str = "mean,std,n") -> None:
+    Path("sums.csv").write_text(f"method,{names}\nours,95.2,0.3,5\nbase,94.1,0.4,5\n")
+
+
+@pytest.mark.parametrize("names", ["mean,std,n", "acc_mean,acc_std,n", "acc,acc_sem,n", "avg,sd,n"])
+def test_a_table_of_summaries_is_for_the_audit(names: str) -> None:
+    """And the advice works when it is followed."""
+    summaries(names)
+    done = repro("compare", "sums.csv", "--better", "higher")
+    assert (done.returncode, "repro audit sums.csv" in done.stderr) == (2, True), done.stderr
+    assert "ours vs base" in repro("audit", "sums.csv").stdout
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["ours,ours_std,base", "ours,base,Stderr", "mean,std,base", "mean,se,base", "ours,±,base"],
+)
+def test_a_column_of_scatter_is_no_method(names: str) -> None:
+    rows = [f"d{n},{80.1 + n * n / 7},{70 + n**3 / 9},{60.7 + n % 4 / 3}" for n in range(6)]
+    Path("scores.csv").write_text("\n".join((f"dataset,{names}", *rows)))
+    done = repro("compare", "scores.csv", "--better", "higher", "--baseline", "base")
+    scatter = next(each for each in names.split(",") if each not in ("ours", "base", "mean"))
+    assert f"not used, the scatter of these: {scatter}" in done.stdout, done.stderr
+    Path("scores.csv").write_text("\n".join(("dataset,ours,std,base", *rows)))
+    done = repro("compare", "scores.csv", "--better", "higher", "--baseline", "base")
+    assert (done.returncode, "'std' may be the scatter" in done.stderr) == (2, True)
+    Path("scores.csv").write_text("dataset,Value,Stderr\na,1.5,0.2\nb,2.5,0.1\nc,3.5,0.2\n")
+    done = repro("compare", "scores.csv", "--better", "higher", "--baseline", "Value")
+    assert (done.returncode, "no field tells the arms apart" in done.stderr) == (2, True)
+
+
+def test_methods_may_be_called_as_scatter_is() -> None:
+    """Stable Diffusion and a model with squeeze-and-excitation have no mean beside them."""
+    rows = [f"d{n},{80.1 + n * n / 7},{70 + n**3 / 9},{60.7 + n % 4 / 3}" for n in range(6)]
+    Path("scores.csv").write_text("\n".join(("dataset,SD,SE,base", *rows)))
+    done = repro("compare", "scores.csv", "--better", "higher", "--baseline", "base")
+    assert "a column per arm: SD, SE, base" in done.stdout, done.stderr
+
+
+def test_a_duration_is_to_be_written_in_seconds() -> None:
+    rows = [f"{arm},{seed},0:{12 + (arm == 'a')}:3{seed}" for arm in "ab" for seed in range(4)]
+    Path("times.csv").write_text("\n".join(("method,seed,time", *rows)))
+    done = repro("compare", "times.csv", "--better", "lower")
+    assert "'0:13:30' of 'time' is a duration or a time of day" in done.stderr
+    assert "write it in seconds, 810" in done.stderr
+
+
+def test_one_setting_of_several_is_named() -> None:
+    """The advice works when it is followed."""
+    rows = [f"{arm},{seed},{lr},{3 + (arm == 'a') + seed / 9 + lr}"
+            for arm in "ab" for seed in range(4) for lr in (0.1, 0.01)]  # fmt: skip
+    Path("runs.csv").write_text("\n".join(("method,seed,lr,error", *rows)))
+    done = repro("compare", "runs.csv", "--better", "lower")
+    assert "--task-field lr --task 0.1 takes the rows of one" in done.stderr
+    options = ("--task-field", "lr", "--task", "0.1", "--baseline", "a")
+    done = repro("compare", "runs.csv", "--better", "lower", *options)
+    assert "n, the seeds per arm: a 4, b 4" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("form", ["long", "tidy", "wide", "json"])
+def test_a_typographic_minus_is_a_minus(form: str) -> None:
+    """Also in the table that a claim reads as it is."""
+    values = {(arm, seed): f"\N{MINUS SIGN}{2 + (arm == 'a') + seed**3 / 80}"
+              for arm in "ab" for seed in range(4)}  # fmt: skip
+    lines = {
+        "long": ["arm,seed,score", *(f"{a},{s},{v}" for (a, s), v in values.items())],
+        "tidy": [
+            "arm,seed,measurement,value",
+            *(f"{a},{s},score,{v}" for (a, s), v in values.items()),
+        ],
+        "wide": ["seed,a,b", *(f"{s},{values['a', s]},{values['b', s]}" for s in range(4))],
+        "json": [json.dumps([{"arm": a, "seed": s, "score": v} for (a, s), v in values.items()])],
+    }
+    results = "runs.json" if form == "json" else "runs.csv"
+    Path(results).write_text("\n".join(lines[form]), encoding="utf-8")
+    done = repro("compare", results, "--better", "higher", "--baseline", "b")
+    (path,) = Path("reports").glob("*/declared/report.json")
+    assert read_document(path).results[0].effect == pytest.approx(-1), done.stderr
+    assert repro("verify", "a_vs_b.claim.yaml").returncode == done.returncode
+
+
+def test_levels_of_columns_are_to_be_stacked() -> None:
+    """As pandas writes a pivot of several numbers: what the refusal advises is read."""
+    frames = pytest.importorskip("pandas")
+    rows = [(arm, seed, 3 + (arm == "a") + seed**3 / 80, seed) for arm in "ab" for seed in range(4)]
+    wide = frames.DataFrame(rows, columns=["method", "seed", "error", "cost"])
+    wide = wide.pivot(index="seed", columns="method")
+    wide.to_csv("wide.csv")
+    done = repro("compare", "wide.csv", "--better", "lower")
+    assert "`df.stack().reset_index().to_csv(FILE, index=False)`" in done.stderr
+    wide.stack().reset_index().to_csv("long.csv", index=False)
+    options = ("--measure", "error", "--baseline", "b")
+    done = repro("compare", "long.csv", "--better", "lower", *options)
+    assert "the seeds per arm: a 4, b 4" in done.stdout, done.stderr
+    Path("sums.csv").write_text(",err,err\n,mean,std\nmethod,,\nours,4.2,0.1\nbase,5.0,0.2\n")
+    assert "`repro audit` reads them" in repro("compare", "sums.csv", "--better", "lower").stderr
+    assert "base vs ours" in repro("audit", "sums.csv", "--n", "5").stdout

@@ -210,7 +210,7 @@ def test_a_field_that_is_named_the_task_is_one() -> None:
     assert "tasks by the field 'kind'" in done.stdout, done.stderr
     assert judged().results[0].kind == "over_tasks"
     done = compared(results, "--task-field", "kind", "--task", "b")
-    assert "of the field 'kind' only 'b'" in done.stdout, done.stderr
+    assert "only 'b' of the field 'kind'" in done.stdout, done.stderr
     assert judged().results[0].kind == "difference"
     assert (compared(results, "--task-field", "none").returncode) == 2
 
@@ -422,7 +422,7 @@ def test_rows_in_the_file_of_a_run_may_be_parts_of_it() -> None:
 
 def test_an_unknown_word_before_a_number_is_asked_about() -> None:
     results = tree("{method}/layer_{n}.json", n=range(4))
-    assert "--seed layer if each is a run of its own" in refusal(compared(results))
+    assert "--seed layer if each is a run" in refusal(compared(results))
     done = compared(results, "--seed", "layer")
     assert "seeds by the field 'layer'" in done.stdout, done.stderr
 
@@ -510,7 +510,7 @@ def test_one_task_of_several_in_paths_is_compared() -> None:
     said = refusal(compared("out", "--arm", "path1", "--task-field", "path2"))
     assert "as in --task ant --task-field path2" in said
     done = compared("out", "--arm", "path1", "--task-field", "path2", "--task", "ant")
-    assert "of 'path2' in the paths only 'ant'" in done.stdout, done.stderr
+    assert "only 'ant' of 'path2' in the paths" in done.stdout, done.stderr
     assert "n, the seeds per arm: ppo 4, sac 4" in done.stdout
     assert judged("sac_vs_ppo").results[0].effect == pytest.approx(1)
     said = compared("out", "--arm", "path1", "--task-field", "path2", "--task", "an").stderr

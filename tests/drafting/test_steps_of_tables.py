@@ -45,7 +45,7 @@ def test_a_comparison_says_it_of_both() -> None:
 def test_one_step_may_be_named() -> None:
     done = repro("compare", table(), "--arm", "record", "--at-most", "3.28", "--step", "1670")
     assert done.returncode == 0, done.stderr
-    assert "of the field 'step' only '1670'" in done.stdout
+    assert "only '1670' of the field 'step'" in done.stdout
     assert "not one program" not in done.stdout
     (arm,) = read_document(Path("reports/old_at_most/declared/report.json")).arms
     assert arm.summaries[0].n == 3
@@ -136,11 +136,16 @@ def test_runs_that_end_early_are_named(folder: bool) -> None:
     assert done.stdout.count(said) == 2, done.stdout
     assert said in Path("new_vs_base.claim.yaml").read_text(encoding="utf-8")
     assert "2 of 5 runs of" in document("new_vs_base")
+    assert "fragile: runs in doubt" in done.stdout
+    verdict = read_document(Path("reports/new_vs_base/declared/report.json")).verdict
+    assert verdict.sentence.endswith(" 2 of 5 runs of 'base' ended early.")
+    assert [flag.text.startswith("2 of 5 runs") for flag in verdict.flags][:1] == [True]
     assert "`--step 200` takes the value of each at one step" in done.stdout
     assert repro(*args, "--step", "200").returncode == 0
     (result,) = read_document(Path("reports/new_vs_base/declared/report.json")).results
     assert result.effect == pytest.approx(1.0)
-    assert "ended early" not in repro(*args, "--step", "200").stdout
+    said = repro(*args, "--step", "200").stdout
+    assert ("ended early" in said, "runs in doubt" in said) == (False, False)
 
 
 @pytest.mark.parametrize("folder", [False, True])
@@ -170,3 +175,14 @@ def test_a_run_whose_last_step_is_near_that_of_others_did_not_end_early() -> Non
     done = repro("compare", "runs.csv", "--better", "higher", "--baseline", "a")
     assert "1 of 5 runs of 'a' ended early: the last 'step' is 200 in 1 run" in done.stdout
     assert "of 'b' ended early" not in done.stdout
+
+
+def test_an_early_end_of_results_elsewhere_is_told_in_the_verdict() -> None:
+    series({1: 200}, folder=True)
+    args = ["compare", "runs/new", "--against", "runs/base", "--by", "0.1", "--better", "higher"]
+    args += ["--measure", "rollout/reward"]
+    assert "ended early" in repro(*args).stdout
+    (path,) = Path("reports").glob("*/declared/report.json")
+    assert read_document(path).verdict.sentence.endswith(" 1 of 5 runs of 'base' ended early.")
+    done = repro(*args, "--step", "200")
+    assert (done.returncode, "in doubt" in done.stdout) == (0, False), done.stderr

@@ -109,7 +109,7 @@ def test_one_task_may_be_named(number: int) -> None:
         assert "--task arc" in done.stderr
     done = compared(results, "--task", "boolq")
     assert done.returncode == 0, done.stderr
-    assert "of the field 'task' only 'boolq'" in done.stdout
+    assert "only 'boolq' of the field 'task'" in done.stdout
     assert "n, the seeds per arm: new 3, plain 3" in done.stdout
     assert judged().results[0].effect == pytest.approx(0.105, abs=1e-9)
     assert repro("verify", "new_vs_plain.claim.yaml").returncode == 0

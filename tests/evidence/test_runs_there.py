@@ -59,7 +59,7 @@ def test_runs_of_a_deleted_experiment_are_deleted(tmp_path: Path) -> None:
         db.execute("UPDATE experiments SET lifecycle_stage = 'deleted' WHERE name = 'cifar'")
         db.commit()
     said = refused(claim(tmp_path, "{from: mlflow, path: mlflow.db}", "test_error"))
-    assert "of 0 runs that are there none is of this arm" in said
+    assert "none of 0 runs that are there is of this arm" in said
 
 
 def test_a_deleted_experiment_in_a_folder_of_mlflow(tmp_path: Path) -> None:

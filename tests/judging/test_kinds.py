@@ -221,7 +221,7 @@ def test_a_trend_and_an_ordering() -> None:
         "difference",
     ]
     assert results[0].effect == pytest.approx(2)
-    assert "Of the 3 pairs, this one supports the claim least." in results[3].sentence
+    assert "No other of the 3 pairs supports the claim less." in results[3].sentence
 
 
 def test_proportions_with_and_without_clusters() -> None:

@@ -90,12 +90,12 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: yuen(TWO, B, trim=0.4),
-        "of 5 replicates trimming leaves 1, and a variance needs two; add replicates",
+        "trimming leaves 1 of 5 replicates, and a variance needs two; add replicates",
     ),
     (lambda: yuen(A, B, trim=0.5), "the share trimmed from each end lies in [0, 0.5), not 0.5"),
     (
         lambda: yuen(Sample.of(1.0), B),
-        "of 1 replicates trimming leaves 1, and a variance needs two; add replicates",
+        "trimming leaves 1 of 1 replicates, and a variance needs two; add replicates",
     ),
     (
         lambda: welch(A, B, alternative=ANY),

@@ -207,8 +207,8 @@ def _figure(document: Document, part: Robustness, name: str) -> list[Figure]:
         apart = fmt.count(len(part.analyses) - len(shown))
         left_out = " and ".join(f"{choice}s" for choice in LEFT_OUT if _of([part], choice))
         caption += (
-            f" Of the {left_out} left out, the {DRAWN} that move the effect most are drawn; {apart}"
-            " others lie between."
+            f" Drawn are the {DRAWN} {left_out} whose absence moves the effect most; the other"
+            f" {apart} lie between."
         )
     return [Figure(name, _alt(document, result, part), caption, plot)]
 
