@@ -12,9 +12,9 @@ from pathlib import Path
 from repro.errors import ClaimError, DataError
 from repro.results.column_arms import ARM, runs_of_columns, said_of_columns
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused
-from repro.results.found_results import FoundResults
+from repro.results.found_results import FoundResults, left_out
 from repro.results.importer import FilesRead
-from repro.results.importers import import_of, runs_of, ways_of
+from repro.results.importers import import_of, runs_of_form, ways_of
 from repro.results.path_names import parts_of
 from repro.results.readings import short
 from repro.results.roles import TRIAL, role_of
@@ -56,7 +56,7 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
             task = "task" if way.sort == "framework" else _task_field(found, hints)
             found = _of_one_task(path, found, hints, task) if task else found
             results = _of_rows(path, forms, found, hints)
-            results.said += read.said
+            results.said += [*read.said, *left_out(forms)]
             left = named(dict.fromkeys(sums.values()))
             results.said += [f"left out, {SUMS}: {left}"] if sums else []
             return results
@@ -72,7 +72,7 @@ def _rows_of(path: Path, way: Way, form: Form, base: Path, read: FilesRead) -> I
     """The rows of items; those of a framework lie next to numbers that are means over them."""
     if way.sort == "framework":
         return import_of(path, form.importer).items(base, read)
-    return form.runs or runs_of(path, form.importer, base, read)
+    return runs_of_form(path, form, base, read)
 
 
 def _task_field(found: Sequence[tuple[Form, FoundRun]], hints: Hints) -> str:

@@ -200,11 +200,18 @@ def _folders_of_runs(below: Mapping[str, list[Path]]) -> Mapping[str, list[Path]
     """The folders that a number tells apart, all of them or several of one word, as `seed_0`.
 
     None where the numbers are settings, as in `lr0.1` and `lr0.2`: after another word than that of
-    a run they count from 0 or 1.
+    a run they count from 0 or 1. `run` before `run_1` or `run2` is the first, and else in doubt.
     """
     runs = {name: each for name, each in below.items() if any(map(str.isdigit, name))}
-    words = {_NUMBER.sub("", name).strip("_-= ").casefold() for name in runs}
+    word_of = {name: _NUMBER.sub("", name).strip("_-= ()").casefold() for name in below}
+    words = {word_of[name] for name in runs}
     numbers = [_NUMBER.findall(name)[-1] for name in runs]
+    if first := [name for name in below if name not in runs and words == {word_of[name]}]:
+        least = min(map(float, numbers))
+        if least not in (1, 2) or len(first) > 1:
+            return {}
+        numbers.append(f"{least - 1:g}")
+        runs = {name: each for name, each in below.items() if name in runs or name in first}
     if len(words) == 1 and not (words <= {"", *RUNS, *SEEDS} or is_index(numbers)):
         return {}
     return runs if len(runs) == len(below) or len(runs) > 1 == len(words) else {}

@@ -316,6 +316,17 @@ def test_folders_that_count_are_the_runs_of_one_record(name: str) -> None:
     assert "a log in each of 7 folders" in said(repro("compare", "fa3", "--at-most", 3.28))
 
 
+@pytest.mark.parametrize("form", ["train{}", "run_{}", "seed ({})"])
+def test_a_folder_without_a_number_is_the_first_run_of_a_record(form: str) -> None:
+    values = (3.29, *FA3[:4])
+    for place, value in enumerate(values):
+        name = form.format(place + 1) if place else re.sub(r"\W*_?\W*$", "", form.format(""))
+        record([value], f"r/{name}")
+    result = repro("compare", "r", "--at-most", 3.28)
+    p = ttest_1samp(values, 3.28, alternative="less").pvalue
+    assert document("r_at_most").results[0].p == pytest.approx(p, rel=1e-9), said(result)
+
+
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
     result = repro("compare", record((*FA3, "nan")), "--at-most", 3.28)
     assert "fa3 7 (and 1 diverged)" in said(result)
