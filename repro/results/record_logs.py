@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from glob import escape
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from string import digits
-from typing import Literal
 
 from repro.errors import printable
 from repro.results.folds import refuse_folds
@@ -27,6 +27,8 @@ from repro.results.log_runs import (
     LOGS,
     Log,
     Stand,
+    apart,
+    end_of,
     forms_of_lines,
     is_table,
     names_in_bars,
@@ -135,9 +137,9 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     logs, best = _without_best(logs, measure)
     said += [*others, *best]
     _refuse_joined(path, logs, measure)
-    logs, copies = _once(logs, measure)
+    logs, copies = _once(path, logs, measure)
     said += copies
-    ends = {log.name: _end(log.values.get(measure, []), hints.step) for log in logs}
+    ends = {log.name: end_of(log.values.get(measure, []), hints.step) for log in logs}
     if others := [name for name, end in ends.items() if end == "other"]:
         said.append(f"left out, without step {hints.step}: {_some(others)}")
     found = {name: end for name, end in ends.items() if end != "other"}
@@ -339,8 +341,8 @@ def _without_others(
     names, forms = {_alike(log.name) for log in having}, set[str]()
     left = [log for log in logs if log not in having and _alike(log.name) not in names]
     if left:
-        forms = forms_of_lines(path / having[0].name)
-    left = [log for log in left if not forms & forms_of_lines(path / log.name)]
+        forms = {*forms_of_lines(path / having[0].name)}
+    left = [log for log in left if not forms & forms_of_lines(path / log.name).keys()]
     said = [f"not used, unlike the logs: {named([log.name for log in left])}"] if left else []
     return [log for log in logs if log not in left], said
 
@@ -381,43 +383,30 @@ def _refuse_joined(path: Path, logs: Sequence[Log], measure: str) -> None:
             raise refused(path, mistake, "a log per run", advice)
 
 
-def _once(logs: Sequence[Log], measure: str) -> tuple[list[Log], list[str]]:
+def _once(path: Path, logs: Sequence[Log], measure: str) -> tuple[list[Log], list[str]]:
     """The logs without those of a run that is there already; a name with a seed stays."""
-    first: dict[object, Log] = {}
+    kept: dict[object, list[Log]] = {}
+    first: dict[str, Log] = {}
+    lines = cache(lambda name: forms_of_lines(path / name))
 
-    def mark(log: Log) -> object:
-        stands = [(each.step, each.value) for each in log.values.get(measure, [])]
-        return tuple(stands) if len(stands) >= LEAST_ALIKE else log.digest
+    def repeats(log: Log, other: Log) -> bool:
+        values = {each.value for each in log.values.get(measure, [])}
+        by_chance = sum(round(value, 2) != value for value in values) < LEAST_ALIKE
+        return not (by_chance and apart(lines(log.name), lines(other.name)))
 
     for log in sorted(logs, key=lambda log: (_SEED.search(log.name) is None, log.name)):
-        first.setdefault(mark(log), log)
-    copies = [log for log in logs if first[mark(log)] is not log]
-    said = [f"left out: {log.name} repeats {first[mark(log)].name}" for log in copies]
+        stands = [(each.step, each.value) for each in log.values.get(measure, [])]
+        alike = kept.setdefault(tuple(stands) if len(stands) >= LEAST_ALIKE else log.digest, [])
+        first[log.name] = next((other for other in alike if repeats(log, other)), log)
+        alike += [log] if first[log.name] is log else []
+    copies = [log for log in logs if first[log.name] is not log]
+    said = [f"left out: {log.name} repeats {first[log.name].name}" for log in copies]
     if len(said) > SHOWN:
         said = [f"left out, for they repeat others: {_some([log.name for log in copies])}"]
     return [log for log in logs if log not in copies], said
 
 
 # which value
-
-
-def _end(stands: Sequence[Stand], step: int | None) -> Stand | Literal["other"] | None:
-    """The last value, or the last at a step; None where the run ended before its last one.
-
-    "other" where it is the log of a run that was to end at another step, and did.
-    """
-    if not stands:
-        return None
-    last = stands[-1]
-    if not math.isfinite(last.value):
-        return last
-    if step is None:
-        return None if last.ended_early else last
-    at = [stand for stand in stands if stand.step == step]
-    if at:
-        return at[-1]
-    early = last.step is None or (last.step < step and last.total in (None, step))
-    return None if early or last.ended_early else "other"
 
 
 def _refuse_apart(

@@ -398,6 +398,26 @@ def test_two_logs_of_one_run_are_one_run() -> None:
     assert len(document("runs_at_most").arms[0].replicates) == 7
 
 
+@pytest.mark.parametrize(
+    "said", ["seed: {}", "step:3/3 train_loss:3.1{}", '{{"key": "seed", "value": {}}}']
+)
+def test_runs_that_came_to_the_same_whole_numbers_are_not_one(said: str) -> None:
+    """Counts are alike by chance; what else they say tells runs apart, and times do not."""
+    wins = (10, 10, 11, 10, 12)
+    Path("runs").mkdir()
+    for place, last in enumerate(wins):
+        lines = [f"step:{n}/3 wins:{n * 3} time:{n * place + 70}ms" for n in (1, 2, 3)]
+        lines += [f"step:3/3 wins:{last}", f"2025-01-0{place + 1} 10:00:00 saved runs/{place}/a.pt"]
+        Path(f"runs/{place}.log").write_text("\n".join([said.format(place), *lines]))
+    Path("runs/9.log").write_text(
+        Path("runs/2.log").read_text().replace("2025-01-03", "2025-02-03")
+    )
+    args = ("runs", "--at-least", 9, "--measure", "wins")
+    assert "left out: 9.log repeats 2.log" in repro("compare", *args).stdout
+    p = ttest_1samp(wins, 9, alternative="greater").pvalue
+    assert document("runs_at_least").results[0].p == pytest.approx(p, rel=1e-9)
+
+
 def test_methods_in_names_are_not_pooled_and_seeds_in_sources_are_one_program() -> None:
     for name in ("adam_1", "adam_2", "muon_1", "muon_2"):
         Path("arms").mkdir(exist_ok=True)
