@@ -143,6 +143,7 @@ def _of_rows(
         if not (where or hints.alone):
             raise no_arms(path, runs, hints)
         arms = [text_in(path, run, where) if where else path.resolve().stem for run in runs]
+    _refuse_other_texts(path, [*zip(arms, runs, strict=True)], {*told, where}, hints, trial)
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
     others = [name for name in _answers(runs) if name not in {*told, where, measure}]
@@ -325,6 +326,48 @@ def _refuse_twice(
             )
             raise refused(path, mistake, "each item once in each run", advice)
         places[key] = run.place
+
+
+_TEXTS = (
+    re.compile(r"doc_?hash"),
+    re.compile(r"doc(?:\..+)?|question|problem|query|instruction|input|target(?:_hash)?"),
+    re.compile(r"prompt(?:_hash)?"),
+)
+"""Fields of what is asked, the surest first; prompts of one question may differ by their form."""
+
+
+def _refuse_other_texts(
+    path: Path, found: Sequence[tuple[str, FoundRun]], told: set[str], hints: Hints, trial: str
+) -> None:
+    """ClaimError for an item that is another question in one arm than in the other."""
+    keys = found[0][1].fields
+    able = ([key for key in keys if of.fullmatch(key.casefold())] for of in _TEXTS)
+    pairing, mistake = "", ""
+    for key in (key for key in next(filter(None, able), []) if key not in told):
+        first: dict[tuple[str, str], tuple[str, str]] = {}
+        of_arm: dict[str, list[str]] = {}
+        others = []
+        for arm, run in found:
+            text = " ".join(str(run.fields.get(key, "")).split())
+            place = (text_in(path, run, hints.items), str(run.fields.get(trial, "")))
+            other, before = first.setdefault(place, (arm, text))
+            others += [(place[0], other, before, arm, text)] if before != text else []
+            of_arm.setdefault(arm, []).append(text)
+        texts = [{*each} for each in of_arm.values()]
+        if all(each == texts[0] for each in texts) and len(found) == sum(map(len, texts)):
+            pairing = pairing or key
+        if others and not mistake:
+            item, other, before, arm, text = others[0]
+            shown = [short(each) for each in (before, text)]
+            mistake = f"item '{short(item)}' is not the same in each arm: '{key}' differs, in "
+            mistake += f"{other} and {arm}"
+            mistake += ": '{}', '{}'".format(*shown) * (shown[0] != shown[1])
+    if mistake:
+        advice = "have all answer the same items, or name the field of these: --items FIELD"
+        advice = (
+            f"pair them by another field: --items {shlex.quote(pairing)}" if pairing else advice
+        )
+        raise refused(path, mistake, "the same items in each arm", advice)
 
 
 def _row(path: Path, arm: str, run: FoundRun, measure: str, seed: str, hints: Hints) -> ItemValue:
