@@ -296,14 +296,23 @@ def read_log(file: Path, path: Path, names: Sequence[str]) -> Log:
     except OSError as error:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(file, mistake, "a log", "check the file") from None
-    end = _SOURCE_ENDS.search(text)
-    end = end if end is not None and _SOURCE.search(text, 0, end.start()) else None
-    source = "" if end is None else _digest(_SEED_SET.sub(r"\1", text[: end.start()]))
-    lines = text[0 if end is None else end.end() :].splitlines()
+    start, end = _source_in(text)
+    source = _digest(_SEED_SET.sub(r"\1", text[start:end])) if end else ""
+    lines = (text[:start] + text[end:]).splitlines()
     sought = {name: _sought(name) for name in names}
     there = [name for name, of in sought.items() if of.search(text)]
     values = {name: [*_stands(file, lines, name, sought[name])] for name in there}
     return Log(file.relative_to(path).as_posix(), values, _digest(text), source)
+
+
+def _source_in(text: str) -> tuple[int, int]:
+    """Where the source stands that a log holds, up to a line of `=`, or between two; else 0, 0."""
+    start = 0
+    for line in _SOURCE_ENDS.finditer(text):
+        if _SOURCE.search(text, start, line.start()):
+            return start, line.start()
+        start = line.end()
+    return 0, 0
 
 
 def _digest(text: str) -> str:

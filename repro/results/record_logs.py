@@ -1,7 +1,7 @@
 """The runs of a record, as its folder lies in a repository: a log for each run of one program.
 
-What the program itself prints at the head of a log, up to a line of `=`, is its source, and holds
-no value.
+What the program itself prints at the head of a log, up to a line of `=` or between two, is its
+source, and holds no value.
 """
 
 from __future__ import annotations
@@ -146,7 +146,8 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     there = {name: end for name, end in found.items() if isinstance(end, Stand)}
     if missing := [name for name, end in found.items() if end is None]:
         said.append(f"missing, for they ended without a last '{measure}': {_some(missing)}")
-    _refuse_apart(path, there, hints, [log.values.get(measure, []) for log in logs])
+    programs = _programs([log for log in logs if log.name in found])
+    _refuse_apart(path, there, hints, [log.values.get(measure, []) for log in logs], programs)
     values = [
         _value(seed, end) for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
     ]
@@ -157,7 +158,7 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
     lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
     chosen = says_best(measure) or any(end.best for end in there.values())
-    doubts = [_programs([log for log in logs if log.name in found]), CHOSEN if chosen else ""]
+    doubts = [programs, CHOSEN if chosen else ""]
     doubt = "; ".join(filter(None, doubts))
     lines += filter(None, doubts)
     lines += _submitted(path, measure, [end.value for end in there.values()])
@@ -410,7 +411,11 @@ def _once(path: Path, logs: Sequence[Log], measure: str) -> tuple[list[Log], lis
 
 
 def _refuse_apart(
-    path: Path, ends: Mapping[str, Stand], hints: RecordHints, every: Sequence[Sequence[Stand]]
+    path: Path,
+    ends: Mapping[str, Stand],
+    hints: RecordHints,
+    every: Sequence[Sequence[Stand]],
+    programs: str,
 ) -> None:
     """ClaimError where logs do not end at one step, or with one line, and so are not alike.
 
@@ -436,7 +441,10 @@ def _refuse_apart(
     steps = all(end.step is not None for end in finite.values())
     first = next(iter(finite.values())).step
     advice = f"put the logs of another program into another folder: {_some(others)}"
-    if steps and hints.step is None:
+    if steps and programs:
+        said += f"; {programs}"
+        advice = "put the logs of each program into a folder, and name one of them"
+    elif steps and hints.step is None:
         advice = f"say which step counts, as in --step {first}, or {advice}"
     raise refused(path, f"its logs do not end alike: {said}", "runs of one program", advice)
 

@@ -459,6 +459,22 @@ def test_a_pattern_names_one_set_where_the_name_of_the_other_begins_alike() -> N
     assert "in the order of their names: 3.2755, 3.2771, 3.276\n" in result
 
 
+@pytest.mark.parametrize("before", ["=" * 100 + "\n", "torch 2.6\n" + "=" * 80 + "\n"])
+def test_programs_are_told_apart_whatever_line_a_log_begins_with(before: str) -> None:
+    """Old logs of modded-nanogpt begin with a line of `=`; other steps are other programs."""
+    record(FA3, source=before + SOURCE)
+    assert "not one program" not in said(repro("compare", "fa3", "--at-most", 3.28))
+    for place in (1, 2):
+        source = before + SOURCE.replace("torch", f"torch, opt{place}")
+        Path(f"fa3/{place}.txt").write_text(log(3.27, source=source))
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    assert "not one program: the logs hold 3 different sources (5 + 1 + 1 logs)" in said(result)
+    Path("fa3/2.txt").write_text(log(3.27, 900, source=before + SOURCE.replace("torch", "jax")))
+    told = repro("compare", "fa3", "--at-most", 3.28).stderr
+    assert "--step" not in told
+    assert "put the logs of each program into a folder" in told
+
+
 def test_a_line_of_signs_after_output_ends_no_source() -> None:
     Path("runs").mkdir()
     for place, value in enumerate(FA3):
