@@ -27,7 +27,7 @@ from repro.results.forms import (
     unfit,
 )
 from repro.results.importer import FilesRead
-from repro.results.importers import refuse_one_each, runs_of, told_of_items, ways_of
+from repro.results.importers import refuse_one_each, runs_of_form, told_of_items, ways_of
 from repro.results.path_names import (
     EPISODES,
     arms_in_paths,
@@ -208,14 +208,14 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     else:
         results, at = _at_step(path, base, forms, found, (hints, hints.step))
         only |= at
-    results.said += _left_out(forms)
+    results.said += left_out(forms)
     results.said += [*told.said, *(note for form in forms for note in form.notes)]
     if forms[0].log and forms[0].arm and hints.step is None:
         there = (results.runs, results.measure, results.reduce)
         if imports := imports_of_logs(path, base, forms, *there):
             results.imports, results.label = imports, results.measure
             results.measure = name_of(results.measure, before="value")
-    if len(found) < len(every):
+    if len(found) < len(every) or any(form.first for form in forms):
         results.imports = {}
     if only:
         results.said += (f"only '{value}' of the field '{key}'" for key, value in only.items())
@@ -315,11 +315,7 @@ def _at_step(
 
 
 def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
-    return [
-        (form, run)
-        for form in forms
-        for run in (runs_of(path, form.importer, base, told) if form.runs is None else form.runs)
-    ]
+    return [(form, run) for form in forms for run in runs_of_form(path, form, base, told)]
 
 
 def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
@@ -490,11 +486,13 @@ def _chart(path: Path, base: Path, names: Sequence[str], hints: Hints) -> FoundR
     results.said = [
         f"the number '{number}'" if "'value'" in each else each for each in results.said
     ]
-    results.said += _left_out(forms)
+    results.said += left_out(forms)
     return results
 
 
-def _left_out(forms: Sequence[Form]) -> list[str]:
-    """What is said of files, or columns, that are alone: no arm has one run."""
+def left_out(forms: Sequence[Form]) -> list[str]:
+    """What is said of files, or columns, without a number, and alone: no arm has one run."""
+    first = [form.first.name for form in forms if form.first]
+    said = [f"the first run, from which others are numbered on: {named(first)}"] if first else []
     left = [name for form in forms for name in form.left_out]
-    return [f"left out, for no other is named alike: {named(left)}"] if left else []
+    return said + ([f"left out, for no other is named alike: {named(left)}"] if left else [])

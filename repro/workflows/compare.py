@@ -74,7 +74,7 @@ def reference_of(text: str) -> Path | PrintedReference:
         return Path(text)
     if found is None and "±" in plain and re.search(r"(?i)\b(?:se|sem|standard error)\b", plain):
         advice = f"  expected: {PRINTED_FORM}\n  to do: write the deviation, the error times √n"
-        raise ClaimError(f"--within {text}: a standard error is no standard deviation\n{advice}")
+        raise ClaimError(f"--within {text}: a standard error is not the deviation\n{advice}")
     if found is None:
         return Path(text)
     mean, sd, *sizes = found.groups()
