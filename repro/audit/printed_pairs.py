@@ -19,6 +19,7 @@ from scipy.special import ndtri, stdtrit
 from repro.audit.as_printed import AsPrinted
 from repro.audit.comparison import Answer, PrintedArm, PrintedComparison
 from repro.audit.printed_cells import PrintedValue
+from repro.audit.printed_layout import is_ours
 from repro.audit.printed_rows import Method
 from repro.audit.printed_words import (
     UNNAMED,
@@ -251,7 +252,8 @@ def _claims(
     levels = [p.value for p in printed.legend.values() if p.relation == "<"]
     test = printed.test
     named = (test.test is not None or test.unpaired) and test.tails != 1
-    told = bool(stars and levels and not ps) and named and printed.compared_with == baseline
+    told = named and bool(levels) and not ps and printed.compared_with == baseline
+    told = told and not all(map(is_ours, stars))  # all others may be untested
     for name, arm in arms.items():
         above = arm.mean.value > arms[baseline].mean.value
         may_be = not printed.starred or (

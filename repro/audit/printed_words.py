@@ -191,8 +191,9 @@ _BY_MODEL = (
     r"\b(?:(?:(?:(?:generali[sz]ed )?linear |linear |non-?linear |logistic )?(?:mixed|multilevel)"
     r"(?:[- ]effects?)?|linear|logistic|poisson|cox|(?:multiple |multivaria\w+ )?regression"
     r"|random[- ]effects?)(?:[- ]regression)?[- ]models?|(?:linear|logistic|multiple|multivaria\w+"
-    r"|cox) regressions?|bootstrap\w*(?! (?:\w+ )?(?:[59][0-9]? ?% ?)?(?:ci|conf|interv|st|se))"
-    r"|permutations?|randomi[sz]ation)\b"
+    r"|cox) regressions?|(?:by|from|with|using|of|paired|a) bootstrap\w*"
+    r"(?! (?:\w+ )?(?:[59][0-9]? ?% ?)?(?:ci|conf|int|st|se))|bootstrap tests?"
+    r"|permutation (?:tests?|p)|by (?:permutation|randomi[sz]ation)s?)\b"
 )
 _NOT_OF_MEANS = re.compile(
     r"\badjust(?:ed|ing|ments?) for (?!(?:the )?(?:multipl|number|famil|false|compar|test))\w+"

@@ -228,6 +228,7 @@ def test_words_that_p_is_not_of_the_printed_means(tmp_path, words):
         "Student's t-test; the models were trained under covariate shift.",
         "Bootstrapped 95 % intervals are in the appendix. Student's t-test.",
         "Student's t-test, not adjusted for multiple comparisons.",
+        "Student's t-test on random permutations of MNIST.",
     ],
 )
 def test_words_that_leave_p_that_of_the_means(tmp_path, words):
@@ -319,6 +320,14 @@ def test_a_worse_value_has_no_star_where_stars_mark_the_better(tmp_path):
         row = rows["Mixup vs Base, Acc"]
         assert (row.graded, row.answer) == (bool(graded), "does not" if graded else "holds")
         assert ("no star" in row.reason) == bool(graded)
+
+
+def test_stars_of_our_method_alone_say_nothing_of_others(tmp_path):
+    text = STARRED.format("p < .05 vs. Base (Welch's t-test)", "", "*").replace("CutMix", "Ours")
+    rows, _ = audited(tmp_path, text.replace("85.55", "86.55"))
+    assert welch((86.55, 0.41, 10), (85.12, 0.45, 10)) < 1e-5
+    assert [row.answer for row in rows.values()] == ["holds", "does not", "holds"]
+    assert [bool(row.p_printed) for row in rows.values()] == [False, False, True]
 
 
 def test_no_star_though_a_paired_test_is_significant_for_every_correlation(tmp_path):
