@@ -376,8 +376,7 @@ def _joined(line: str) -> str:
 
 def _named(row: Sequence[Cell], width: int) -> list[Cell]:
     """The last cells, and before them the name that the others spell; empty where there is none."""
-    first = row[: len(row) - width]
-    name = " ".join(cell.text for cell in first)
+    name = " ".join(cell.text for cell in row[: len(row) - width])
     return [Cell(name, row[0].line, row[0].column), *row[len(row) - width :]]
 
 
