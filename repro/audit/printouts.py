@@ -144,20 +144,22 @@ def in_summary(text: str, file: str) -> tuple[tuple[Statement, ...], str]:
 
 _STATA = re.compile(
     rf"(?m)((?:\bF|chi2)\( *[0-9]+(?:, +[0-9]+)?\) +=)  +({_NUMBER})"
-    rf"([^\n]*\n[^\n]*?)(?:Prob > (?:F|chi2)) +=  +({_NUMBER})"
+    rf"([^\n]{{0,99}}\n[^\n]{{0,99}}?)(?:Prob > (?:F|chi2)) +=  +({_NUMBER})"
 )
 
 
 _T_OF_STATA = re.compile(
-    rf"\bt = +({_NUMBER})([^\n]*\n?[^\n]*?)(?:\(df|\bdegrees of freedom) = +([0-9.]+)\)?"
-    rf"((?:[^\n]*\n){{1,5}}?[^\n]*?)Pr\(\|T\| > \|t\|\) = +({_NUMBER})",
+    rf"\bt = +({_NUMBER})([^\n]{{0,99}}\n?[^\n]{{0,99}}?)"
+    r"(?:\(df|\bdegrees of freedom) = +([0-9.]+)\)?"
+    rf"((?:[^\n]{{0,99}}\n){{1,5}}?[^\n]{{0,99}}?)Pr\(\|T\| > \|t\|\) = +({_NUMBER})",
     re.IGNORECASE,
 )
 
 
 def of_stata(text: str) -> str:
     """The text, where Stata or Julia prints the p of a test below it, with this p behind it."""
-    text = _T_OF_STATA.sub(r"t(\3) = \1, p = \5 \2 \4", text)
+    if "|T| > |t|" in text:
+        text = _T_OF_STATA.sub(r"t(\3) = \1, p = \5 \2 \4", text)
     return _STATA.sub(r"\1 \2, p = \4 \3", text)
 
 
