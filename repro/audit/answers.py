@@ -6,17 +6,16 @@ mean is, each possibility is computed: an answer stands only where all of them a
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from typing import TypeAlias
 
-from scipy.special import stdtr
-
 from repro.audit.as_printed import AsPrinted
-from repro.audit.best import compared_with_the_best
+from repro.audit.best import FEW, best_of, on_the_way
 from repro.audit.comparison import (
     Answer,
     Audit,
@@ -25,18 +24,29 @@ from repro.audit.comparison import (
     PrintedComparison,
     rows_of,
 )
-from repro.audit.findings import NAMED, YES, answer_of, p_from, p_is, p_text
+from repro.audit.findings import (
+    NAMED,
+    YES,
+    answer_of,
+    by_no_t,
+    corrected_answer,
+    is_open,
+    p_from,
+    p_is,
+    p_text,
+)
 from repro.audit.grading import decision
-from repro.audit.p_range import Span, Variant
+from repro.audit.p_range import Span, Test, Variant
 from repro.audit.printed_pairs import (
     ALPHA,
-    MEANT,
+    SIZES,
     ComparedPair,
     Decided,
-    arm_of,
-    groups_of,
+    Scenario,
+    cannot,
     of_one_metric,
     pairs_of,
+    scenarios_of,
 )
 from repro.audit.printed_words import Meaning
 from repro.errors import Place
@@ -44,13 +54,9 @@ from repro.evidence.published import PrintedNumber, Rounding
 from repro.files import fatal
 from repro.stats.multiplicity import holm
 
-SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
-"""The numbers of runs that are tried where none is printed."""
-
 MAX_PAIRS = 1_000
-VALUES_NEEDED = ("wilcoxon", "mann_whitney", "permutation")
+OF_T: tuple[Test, ...] = ("welch", "student")
 WELCH, PAIRED, OVER_N = Variant("welch"), Variant("paired"), Variant("welch", ddof=0)
-Scenario: TypeAlias = tuple[Meaning, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,28 +100,40 @@ def audit_as_printed(
         expected = f"at most {MAX_PAIRS:,} pairs"
         advice = "leave methods out" if decided.baseline else "name one: --baseline NAME"
         raise fatal(Place(source), f"more than {MAX_PAIRS:,} pairs of methods", expected, advice)
-    scenarios = _scenarios(pairs)
+    scenarios = scenarios_of(pairs)
     found = {each: _compute(pairs, each, rounding, over_n=printed.over_n) for each in scenarios}
     plain = [Audited(id=pair.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA) for pair in pairs]
     if len(scenarios) == 1:
         plain = list(judge([pair.comparison(*scenarios[0], rounding) for pair in pairs]))
+        for at, (answer, reason) in _corrected(printed, pairs, scenarios[0], rounding).items():
+            plain[at] = replace(plain[at], answer=answer, reason=reason)
     by_pair = [{each: of[at] for each, of in found.items() if at in of} for at in range(len(pairs))]
     rows = [
-        (_answered(row, pair, each, rounding), pair)
+        (_answered(_or_open(row, pair, scenarios, rounding), pair, each, rounding), pair)
         for row, pair, each in zip(plain, pairs, by_pair, strict=True)
         if pair.shown
     ]
+    rows = [(_as_marked(row, pair, lettered=printed.lettered), pair) for row, pair in rows]
     kept, without = _told_together(rows)
+    kept, asked = _asked_once(kept)
     family = sum(pair.complete for pair in pairs)
     said = [*_taken(printed, decided, pairs, family)]
     if len(scenarios) == 1 and decided.baseline is None:
-        said += _best(printed, source, decided, scenarios[0], rounding)
+        said += best_of(printed, source, decided, scenarios[0], rounding)
     lead = [*printed.guessed, *_not_checked(printed, pairs)]
-    lead += [*_on_the_way(printed, decided, pairs), *without]
+    lead += [*on_the_way(printed, decided, pairs), *without, *asked]
     return Audit("", source, kept, tuple(said), tuple(lead))
 
 
-FEW = 3
+def _asked_once(rows: tuple[Audited, ...]) -> tuple[tuple[Audited, ...], list[str]]:
+    """The rows without the option that decides more than a few of them, and that once."""
+    ends = Counter(row.reason.partition(". Decide it by ")[2] for row in rows)
+    del ends[""]
+    end, count = max(ends.items(), key=itemgetter(1), default=("", 0))
+    if count <= FEW:
+        return rows, []
+    cut = (replace(row, reason=row.reason.removesuffix(f". Decide it by {end}")) for row in rows)
+    return tuple(cut), [f"Decide what is open in {count} pairs by {end}."]
 
 
 def _told_together(
@@ -134,55 +152,6 @@ def _told_together(
         return kept, [f"{len(kept)} of {len(rows)} pairs can be judged; {why}."]
     said = f"none of {len(rows)} pairs"
     return (Audited(id=said, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=why),), []
-
-
-def _on_the_way(
-    printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair]
-) -> Iterator[str]:
-    """Which way was taken for better though the table does not say it, or that it is open."""
-    if decided.better is not None or decided.baseline is not None or any(p.p for p in pairs):
-        return
-    if names := printed.way_guessed:
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        yield (
-            f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
-            "are mostly accuracies: --better lower turns it."
-        )
-    if printed.of_bold and len(printed.columns if printed.across else printed.methods) > 2:
-        yield printed.of_bold
-    with_spread = {key for row in printed.methods for key, v in row.values.items() if v.spread}
-    names_of = [each for each in printed.columns if each in with_spread]
-    names_of = [row.name for row in printed.methods] if printed.across else names_of
-    complete = sum(pair.complete for pair in pairs)
-    parts = {row.section for row in printed.methods if printed.sectioned}
-    told = any(names and {*names} <= printed.better.keys() for names in (names_of, parts))
-    if complete > FEW and not told:
-        yield (
-            "Nothing says which way is better, so all pairs are compared: --better higher or "
-            "--better lower compares the best with the others."
-        )
-
-
-def _best(
-    printed: AsPrinted, source: str, decided: Decided, scenario: Scenario, rounding: Rounding
-) -> Iterator[str]:
-    """Hsu's comparison of each column whose best is chosen by the data."""
-    meaning, n = scenario
-    for group, column, arms, ps in groups_of(printed, source, decided):
-        way = decided.better or printed.better.get(column)
-        if way is not None and not ps:
-            read = {name: arm_of(value, n, meaning, rounding) for name, value in arms.items()}
-            yield from compared_with_the_best(read, way, group)
-
-
-def _scenarios(pairs: Sequence[ComparedPair]) -> list[Scenario]:
-    """Each reading of ± that is open, with each number of runs that may be."""
-    are_open = {sense for pair in pairs for sense in pair.senses}
-    order = [*MEANT]
-    readings = sorted(are_open, key=lambda each: (order.index(each.reading), each.level))
-    readings = readings or [Meaning("sd")]
-    missing = any(None in (pair.a.n, pair.b.n) for pair in pairs if pair.complete)
-    return [(reading, n) for reading in readings for n in (SIZES if missing else (None,))]
 
 
 def _compute(
@@ -223,25 +192,80 @@ def _compute(
     }
 
 
+def _corrected(
+    printed: AsPrinted, pairs: Sequence[ComparedPair], scenario: Scenario, rounding: Rounding
+) -> dict[int, tuple[Answer, str]]:
+    """The answers to p that are said to be after Holm or Bonferroni, over all p of the table."""
+    kind, test = printed.of_p.corrected, printed.test
+    tested = {
+        at: pair.p
+        for at, pair in enumerate(pairs)
+        if pair.p is not None and pair.doubt == printed.of_p.doubt
+    }
+    rows = rows_of([pairs[at].comparison(*scenario, rounding) for at in tested], ())
+    known = all(WELCH in row.intervals for row in rows)
+    if not kind or not known or test.test not in (None, *OF_T) or test.tails == 1:
+        return {}
+    tests = [Variant(each) for each in OF_T if test.test in (None, each)]
+    raw = [[row.intervals[each] for row in rows] for each in tests]
+    by = partial(_times, by=len(rows)) if kind == "Bonferroni" else _after_holm
+    both = zip(zip(*raw, strict=True), zip(*map(by, raw), strict=True), strict=True)
+    return {
+        at: corrected_answer(p, kind, spans, len(rows), sure=test.test is not None or test.unpaired)
+        for (at, p), spans in zip(tested.items(), both, strict=True)
+    }
+
+
+def _times(spans: Sequence[Span], by: int) -> list[Span]:
+    return [(min(1.0, low * by), min(1.0, high * by)) for low, high in spans]
+
+
 def _after_holm(spans: Sequence[Span]) -> list[Span]:
     """The ranges of p after Holm, by their ends."""
     return list(zip(*(holm([span[end] for span in spans]) for end in (0, 1)), strict=True))
+
+
+def _or_open(
+    row: Audited, pair: ComparedPair, scenarios: Sequence[Scenario], rounding: Rounding
+) -> Audited:
+    """The row; none of a grade where its p fits another row, and nothing says which it is against.
+
+    It compares with the one row without a p only as long as it fits that one.
+    """
+    if pair.doubt or not pair.others or answer_of(row)[0] == "holds" or len(scenarios) > 1:
+        return row
+    others = [
+        replace(pair, id=f"{at}", b=each).comparison(*scenarios[0], rounding)
+        for at, each in enumerate(pair.others)
+    ]
+    if row.matches or not any(each.matches for each in rows_of(others, ())):
+        return row
+    said = (
+        f"p = {row.p_printed} fits another row than {pair.names[1]}, and nothing says which row "
+        "it is against: --baseline NAME says it"
+    )
+    return Audited(id=row.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=said)
 
 
 def _answered(
     row: Audited, pair: ComparedPair, found: Mapping[Scenario, _Found], rounding: Rounding
 ) -> Audited:
     printed = None if pair.p is None else pair.p.text
-    if not found:
-        answer, reason = _cannot(pair)
+    if row.reason:
+        answer, reason = row.answer, row.reason
+    elif not found or (pair.doubt and pair.p is not None):
+        answer, reason = cannot(pair)
     elif pair.p is not None and len(found) == 1:
         ((scenario, only),) = found.items()
         if pair.tests.unpaired and not row.matches:
-            row = _by_no_t(row, pair.comparison(*scenario, rounding), only.span)
+            row = by_no_t(row, pair.comparison(*scenario, rounding), only.span)
         answer, reason = answer_of(row)
         if row.condition == "one-sided" and pair.tests.tails == 2:
             answer, reason = "does not", f"{reason}, and the table says two-sided"
-        if answer == "holds" and _is_open(pair.p, only.span):
+        by_pairs, span = "correlat" in row.condition, row.p_interval or only.span
+        if by_pairs and pair.p.relation != "=" and not is_open(pair.p, span):
+            answer, reason = "holds", f"{p_text(pair.p)} follows for every correlation of the arms"
+        if answer == "holds" and not by_pairs and is_open(pair.p, only.span):
             said = f"the numbers can give {p_text(pair.p)}, and need not: rounding allows "
             answer, reason = "cannot say", f"{said}{p_from(only.span)}"
     elif pair.p is not None:
@@ -256,25 +280,14 @@ def _answered(
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
 
 
-def _by_no_t(row: Audited, printed: PrintedComparison, span: Span) -> Audited:
-    """A row whose p no t-test gives, of a table that names one of independent groups: it is wrong.
-
-    Unless t of Welch gives it with other degrees of freedom, the fewest or all.
-    """
-    (a, b), p = printed.arms, printed.p
-    if not (p and a.mean and b.mean and a.sd and b.sd and a.n and b.n):
-        return row
-    apart, half = abs(a.mean.value - b.mean.value), a.mean.half + b.mean.half
-    least = math.hypot(max(a.sd.low, 0) / a.n**0.5, max(b.sd.low, 0) / b.n**0.5)
-    most = math.hypot(a.sd.high / a.n**0.5, b.sd.high / b.n**0.5)
-    low = float(2 * stdtr(a.n + b.n - 2, -(apart + half) / max(least, 1e-300)))
-    high = float(2 * stdtr(min(a.n, b.n) - 1, -max(apart - half, 0) / max(most, 1e-300)))
-    one_sided = p.meets(low / 2, high / 2) and printed.tails != 2
-    if row.grade is not Grade.NOT_BY_T_TEST or p.meets(low, high) or one_sided:
-        return row
-    significant = True if p.high <= ALPHA else False if p.low >= ALPHA else None
-    other = {decision(span, ALPHA), significant} == {True, False}
-    return replace(row, grade=Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT)
+def _as_marked(row: Audited, pair: ComparedPair, *, lettered: bool) -> Audited:
+    """The row in words that fit a missing star; open where unread letters may contradict it."""
+    if pair.p is not None and pair.starless:
+        return replace(row, reason=row.reason.replace("the printed p", p_text(pair.p)))
+    if pair.p is None and lettered and row.answer == "does not":
+        said = f"{row.reason}; letters, which are not read, may say otherwise"
+        return replace(row, answer="cannot say", reason=said)
+    return row
 
 
 def _if_paired(
@@ -298,30 +311,6 @@ def _if_over_n(found: Mapping[Scenario, _Found], answer: Answer, reason: str) ->
         return answer, reason
     other = YES[ways.pop() if len(ways) == 1 else None]
     return "cannot say", f"{reason}; if deviations are over n and not n - 1 (numpy): {other}"
-
-
-def _is_open(printed: PrintedNumber, span: Span) -> bool:
-    """Whether rounding allows p on both sides of a bound that is printed."""
-    beyond = {"<": span[1] >= printed.value, ">": span[0] <= printed.value}
-    return beyond.get(printed.relation, False)
-
-
-def _cannot(pair: ComparedPair) -> tuple[Answer, str]:
-    if 1 in (pair.a.n, pair.b.n):
-        return "cannot say", "one run in an arm says nothing of its scatter"
-    if any(value.meaning == Meaning("other") for value in (pair.a, pair.b)):
-        told = f"by its words ± is {Meaning('other').name}"
-        unless = "If it is not, change these words, or those of a caption by --plus-minus"
-        return "cannot say", f"{told}, which no t-test takes. {unless}"
-    if uneven := [value.mean.text for value in (pair.a, pair.b) if value.uneven]:
-        of = f"the interval of {uneven[0]} is asymmetric, as one of a bootstrap or of logits is"
-        return "cannot say", f"{of}, so no standard error follows from its width"
-    missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
-    if missing:
-        return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
-    if pair.tests.test in VALUES_NEEDED:
-        return "cannot say", "the test that the table names takes the value of every run"
-    return "cannot say", "both spreads are printed as 0, so no test can be made"
 
 
 def _answer(found: Mapping[Scenario, _Found]) -> tuple[Answer, str]:
@@ -392,7 +381,7 @@ def _answer_to_p(
     fits = {each.fits for each in found.values()}
     if fits == {True} and pair.tests.test == "paired":
         return "cannot say", f"{text} follows only if: the arms are correlated suitably"
-    if fits == {True} and any(_is_open(p, each.span) for each in found.values()):
+    if fits == {True} and any(is_open(p, each.span) for each in found.values()):
         return "cannot say", f"the numbers can give {text} by every reading of them, and need not"
     if fits == {True}:
         return "holds", f"{text} follows from the numbers by every reading of them"
@@ -463,7 +452,7 @@ def _taken(
             "Judged by Welch's two-sided t-test of independent runs; runs paired by seed or fold "
             "may give another p."
         )
-    if family > 1:
+    if family > 1 and not printed.of_p.corrected:
         yield f"Holm's correction is over {family} comparisons of this table."
     read = {value.meaning for pair in pairs if pair.complete for value in (pair.a, pair.b)}
     if len(read) == 1 and (meaning := read.pop()) and not decided.plus_minus:
@@ -486,6 +475,8 @@ def _not_checked(printed: AsPrinted, pairs: Sequence[ComparedPair]) -> Iterator[
         yield "What stars say is not checked: no legend such as * p < .05 against Base is read."
     elif stars and not any(pair.p for pair in pairs):
         yield "Nothing says which method stars compare with: name it by --baseline."
+    if printed.lettered:
+        yield "What letters say of differences is not checked."
     unclear = printed.across and len(printed.columns) > 2 and any(row.p for row in printed.methods)
     if unclear and not any(pair.p for pair in pairs):
         yield "Nothing says which two values the p of a row compares, so it is not checked."

@@ -11,6 +11,7 @@ from repro.audit.comparison import NOT_SIGNIFICANT
 from repro.audit.pasted import Cell, Pasted
 from repro.audit.printed_cells import (
     Groups,
+    against_told,
     bare,
     compared_with,
     has_spread,
@@ -18,6 +19,8 @@ from repro.audit.printed_cells import (
     is_result,
     legend_told,
     marks_told,
+    stars_of,
+    tested_told,
     ways,
     without_letters,
 )
@@ -29,23 +32,29 @@ from repro.audit.printed_heads import (
     roles_of,
     without_counts,
 )
-from repro.audit.printed_layout import CLASSES, Layout, is_ours, is_signed, layout, of_data
+from repro.audit.printed_layout import CLASSES, Layout, is_signed, layout, of_data
 from repro.audit.printed_rows import (
     Method,
     RowReader,
     is_group,
     is_method_after_all,
     is_of_no_method,
+    of_ours,
+    one_n,
     place_of,
 )
 from repro.audit.printed_words import (
+    CORRECTED,
+    OF_MEANS,
     UNNAMED,
     Better,
     Meaning,
     NamedTest,
+    OfP,
     Reading,
     Side,
     metrics_in,
+    p_told,
     runs_told,
     spread_told,
     test_told,
@@ -65,7 +74,10 @@ class AsPrinted:
     ``across`` is whether each row compares its values; ``guessed`` are sentences on what the table
     does not say; ``way_guessed`` names what higher is taken to be better in, ``of_bold`` says what
     bold tells of it, and ``compared_with`` is the method that stars or p are against, and ``test``
-    theirs, where the text says so. ``over_n`` is whether deviations may be over n, not n - 1.
+    theirs, where the text says so. ``tested`` is the one that p are of, of more than two.
+    ``against`` are words that name another row for each p. ``over_n`` is whether deviations may be
+    over n, not n - 1; ``of_p`` is what the words say of p, and
+    ``starred`` which values alone may have stars; ``lettered`` whether letters say what differs.
     """
 
     methods: tuple[Method, ...]
@@ -83,6 +95,11 @@ class AsPrinted:
     compared_with: str = ""
     test: NamedTest = UNNAMED
     over_n: bool = True
+    against: str = ""
+    tested: str = ""
+    of_p: OfP = OF_MEANS
+    starred: str = ""
+    lettered: bool = False
 
 
 def read_as_printed(
@@ -240,6 +257,9 @@ def _apart(rows: Sequence[Method]) -> list[Method]:
     ]
 
 
+_LETTERED = re.compile(
+    r"\bletters?\b[^.;]{0,60}(?:differ|signific)|(?:differ|signific)[^.;]{0,60}\bletters?\b"
+)
 _OVER_LESS = re.compile(
     r"ddof ?= ?1|\bn ?[-\N{MINUS SIGN}] ?1\b|\bsample s(?:tandard deviation|\.?d|td)"
     r"|unbiased|bessel"
@@ -256,11 +276,14 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
     first = min(reader.at("value"), default=0)  # what stands before is part of the names
     left = [names[at] for at in reader.at("unread") if at > first or is_of_no_method(names[at])]
     unread = [name for name in left if name.lower() not in ("", "test")] + reader.unread
-    rows, n, differ = _one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
-    rows, n, elsewhere = _of_ours(rows, n, reader, " ".join(notes).lower())
+    rows, n, differ = one_n(rows, runs_told(said), by_column=bool(reader.at("n")))
+    rows, n, elsewhere = of_ours(rows, n, reader, " ".join(notes).lower())
     side: Side = "columns" if reader.across else "rows"
     by_part = {row.section: better for row in rows if (better := way(row.section))}
     found = ways(_groups(rows, columns, side), [*notes, names[0]])
+    named = columns if reader.across else [row.name for row in rows]
+    of_p = p_told(said)
+    on_p = [*notes, *(names[at] for at in reader.at("p"))]
     doubts = (guessed, reader.bracketed, differ, elsewhere, marks_told(said), _no_p(reader, rows))
     return AsPrinted(
         methods=tuple(rows),
@@ -275,68 +298,15 @@ def _told(notes: Sequence[str], reader: RowReader, rows: list[Method], guessed: 
         guessed=tuple(filter(None, doubts)),
         way_guessed=found.likely,
         of_bold=found.said,
-        compared_with=compared_with(
-            columns if reader.across else [row.name for row in rows],
-            [*notes, *(names[at] for at in reader.at("p"))],
-        ),
-        test=test_told(said),
+        compared_with=compared_with(named, on_p),
+        test=test_told(CORRECTED.sub(" ", said) if of_p.corrected else said),
+        of_p=of_p,
+        starred=stars_of(notes),
+        lettered=_LETTERED.search(said) is not None,
         over_n=_OVER_LESS.search(said) is None,
+        against=against_told(named, on_p),
+        tested=tested_told(named, on_p),
     )
-
-
-def _one_n(
-    rows: list[Method], told: int | None, *, by_column: bool
-) -> tuple[list[Method], int | None, str]:
-    """The rows and n of the notes; where names tell another, neither, and a sentence on it."""
-    named = {value.n for row in rows for value in row.values.values()} - {None, told}
-    if told is None or by_column or not named:
-        return rows, told, ""
-    rows = [
-        replace(row, values={key: replace(each, n=None) for key, each in row.values.items()})
-        for row in rows
-    ]
-    return (
-        rows,
-        None,
-        f"n is {told} by the text and {min(filter(None, named))} by a name: neither is taken.",
-    )
-
-
-_ELSEWHERE = re.compile(
-    r"(?:(?P<mark>[†‡§])[^.;†‡§]{0,40}|\b(?:baselines?|others|(?:other|competing|prior|previous|"
-    r"existing) (?:methods?|works?|results|numbers|models|approaches))\b[^.;]{0,60})"
-    r"\b(?:(?:reported|published|given) (?:in|by)|(?:taken|copied|quoted|cited|borrowed) from"
-    r"|(?:results|numbers|values) (?:are )?from"
-    r"|from (?:the )?(?:original|their|respective|corresponding|previous))\b"
-)
-"""Words on methods whose numbers stand in other papers, or the mark of these."""
-
-
-def _of_ours(
-    rows: list[Method], n: int | None, reader: RowReader, said: str
-) -> tuple[list[Method], int | None, str]:
-    """The n of the notes with our methods alone, where others are as reported elsewhere."""
-    found = _ELSEWHERE.search(said)
-    if n is None or found is None:
-        return rows, n, ""
-    names = {key if reader.across else row.name for row in rows for key in row.values}
-    ours = {name for name in names if is_ours(name)}
-    if found["mark"]:
-        ours = names - reader.marked(found["mark"])
-    kept = [
-        replace(
-            row,
-            values={
-                key: replace(each, n=each.n or n)
-                if (key if reader.across else row.name) in ours
-                else each
-                for key, each in row.values.items()
-            },
-        )
-        for row in rows
-    ]
-    of = f"taken for {', '.join(sorted(ours))} alone" if ours else "not taken"
-    return kept, None, f"n = {n} is {of}: other numbers are as reported elsewhere."
 
 
 def _no_p(reader: RowReader, rows: Sequence[Method]) -> str:

@@ -8,21 +8,25 @@ with three methods of ten runs, and in 20 % with ten methods (those that differ 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Literal
 
 from scipy.special import stdtrit
 
+from repro.audit.as_printed import AsPrinted
 from repro.audit.comparison import PrintedArm
-from repro.evidence.published import PrintedNumber
+from repro.audit.findings import NAMED
+from repro.audit.printed_pairs import ComparedPair, Decided, Scenario, arm_of, groups_of
+from repro.evidence.published import PrintedNumber, Rounding
 
 ALPHA = 0.05
 LEAST_RUNS = 3
 MOST_PER_RUN = 2
 """Up to so many methods for each run of one it errs in at most 6.6 %, whatever the deviations."""
 
-NAMED = 5
+SHOWN = 5
+FEW = 3
 
 
 def compared_with_the_best(
@@ -84,5 +88,44 @@ def _sentence(column: str, out: list[str], kept: list[str], unsure: list[str]) -
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def best_of(
+    printed: AsPrinted, source: str, decided: Decided, scenario: Scenario, rounding: Rounding
+) -> Iterator[str]:
+    """Hsu's comparison of each column whose best is chosen by the data."""
+    meaning, n = scenario
+    for group, column, arms, ps in groups_of(printed, source, decided):
+        way = decided.better or printed.better.get(column)
+        if way is not None and not ps:
+            read = {name: arm_of(value, n, meaning, rounding) for name, value in arms.items()}
+            yield from compared_with_the_best(read, way, group)
+
+
+def on_the_way(
+    printed: AsPrinted, decided: Decided, pairs: Sequence[ComparedPair]
+) -> Iterator[str]:
+    """Which way was taken for better though the table does not say it, or that it is open."""
+    if decided.better is not None or decided.baseline is not None or any(p.p for p in pairs):
+        return
+    if names := printed.way_guessed:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield (
+            f"Higher is taken to be better in {', '.join(names[:NAMED])}{more}, for such numbers "
+            "are mostly accuracies: --better lower turns it."
+        )
+    if printed.of_bold and len(printed.columns if printed.across else printed.methods) > 2:
+        yield printed.of_bold
+    with_spread = {key for row in printed.methods for key, v in row.values.items() if v.spread}
+    names_of = [each for each in printed.columns if each in with_spread]
+    names_of = [row.name for row in printed.methods] if printed.across else names_of
+    complete = sum(pair.complete for pair in pairs)
+    parts = {row.section for row in printed.methods if printed.sectioned}
+    told = any(names and {*names} <= printed.better.keys() for names in (names_of, parts))
+    if complete > FEW and not told:
+        yield (
+            "Nothing says which way is better, so all pairs are compared: --better higher or "
+            "--better lower compares the best with the others."
+        )

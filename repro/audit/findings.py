@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
-from repro.audit.comparison import LEGEND, Answer, Audited, AuditRow, Grade
+from repro.audit.comparison import LEGEND, Answer, Audited, AuditRow, Grade, PrintedComparison
 from repro.audit.grading import (
     Adjusted,
     chance,
@@ -105,6 +105,66 @@ def p_is(*p: float) -> str:
 def p_from(span: Span) -> str:
     """`p from 0.0438 to 0.0905`, or `p < 0.0003`."""
     return p_is(*span).replace("p =", "p from" if " to " in span_text(span) else "p =")
+
+
+def by_no_t(row: Audited, printed: PrintedComparison, span: Span) -> Audited:
+    """A row whose p no t-test gives, of a table that names one of independent groups: it is wrong.
+
+    Unless t of Welch gives it with other degrees of freedom, the fewest or all.
+    """
+    (a, b), p = printed.arms, printed.p
+    if not (p and a.mean and b.mean and a.sd and b.sd and a.n and b.n):
+        return row
+    apart, half = abs(a.mean.value - b.mean.value), a.mean.half + b.mean.half
+    least = math.hypot(max(a.sd.low, 0) / a.n**0.5, max(b.sd.low, 0) / b.n**0.5)
+    most = math.hypot(a.sd.high / a.n**0.5, b.sd.high / b.n**0.5)
+    low = float(2 * stdtr(a.n + b.n - 2, -(apart + half) / max(least, 1e-300)))
+    high = float(2 * stdtr(min(a.n, b.n) - 1, -max(apart - half, 0) / max(most, 1e-300)))
+    one_sided = p.meets(low / 2, high / 2) and printed.tails != 2
+    if row.grade is not Grade.NOT_BY_T_TEST or p.meets(low, high) or one_sided:
+        return row
+    significant = True if p.high <= printed.alpha else False if p.low >= printed.alpha else None
+    other = {decision(span, printed.alpha), significant} == {True, False}
+    return replace(row, grade=Grade.DECISION_INCONSISTENT if other else Grade.INCONSISTENT)
+
+
+def is_open(printed: PrintedNumber, span: Span) -> bool:
+    """Whether rounding allows p on both sides of a bound that is printed."""
+    beyond = {"<": span[1] >= printed.value, ">": span[0] <= printed.value}
+    return beyond.get(printed.relation, False)
+
+
+MOST_P = 1_000
+
+
+def corrected_answer(
+    p: PrintedNumber,
+    kind: str,
+    spans: tuple[Sequence[Span], Sequence[Span]],
+    count: int,
+    *,
+    sure: bool,
+) -> tuple[Answer, str]:
+    """The answer to a p that is said to be corrected over ``count`` p.
+
+    ``spans`` are what each t-test gives before and after it; ``sure`` is whether it is named. A
+    family is seldom printed, so only a p that none of up to MOST_P p gives is sure to be wrong.
+    """
+    before, after = spans
+    fits = [span for span in after if p.meets(*span)]
+    if fits and count > 1:
+        said = f"{p_text(p)} is after {kind} over the {count} p of the table: {p_from(fits[0])}"
+        return ("cannot say" if is_open(p, fits[0]) else "holds"), said
+    if any(p.meets(*span) for span in before):
+        said = f"{p_text(p)} is before a correction ({p_from(before[0])}), and the words say after"
+        return "cannot say", f"{said} {kind}" + ": which p are its family?" * (count < 2)
+    lows, highs = zip(*before, strict=True)
+    if sure and (p.high < min(lows) or MOST_P * max(highs) < p.low):
+        side = f"above what {kind} over {MOST_P:,} p gives" if p.low > max(highs) else ""
+        side = side or "below all that the numbers give"
+        return "does not", f"{p_text(p)} is {side}: {p_from(before[0])} before any correction"
+    said = f"{p_text(p)} is not after {kind} over the {count} p of the table: {p_from(after[0])}"
+    return "cannot say", f"{said}; of more p, or by another test, it might be"
 
 
 def findings(

@@ -279,12 +279,63 @@ def marks_told(said: str) -> str:
     return f"What {found[1]} says of significance is not checked." if found and open_ else ""
 
 
+_ON_TESTS = re.compile(
+    r"signific|\bp\b|\*|\bt[- ]?tests?\b|\bwelch|\bstudent['’]|wilcoxon|\bp[- ]?values?\b",
+    re.IGNORECASE,
+)
+_OTHER_SIDE = re.compile(
+    rf"(?:{_AGAINST}|\bcompar\w+ [^.;]{{1,40}}? (?:with|to)|\bdifferences? (?:to|from))"
+    r" ((?:[\w'’-]+ ?){1,4})",
+    re.IGNORECASE,
+)
+_ANOTHER = re.compile(
+    r"\b(?:previous|preceding|prior|next|above|below|best|strongest|top|second|runner|closest"
+    r"|nearest|(?:its|their)(?! (?:baseline|control))|ablation|adjacent"
+    r"|competitors?|rows?|steps?|state|sota)\b",
+    re.IGNORECASE,
+)
+
+
+def against_told(methods: Sequence[str], notes: Sequence[str]) -> str:
+    """The words on what p or stars are against, where they name another row for each, or several.
+
+    Empty where they name one method, or none.
+    """
+    if compared_with(methods, notes):
+        return ""
+    said = [part for note in notes for part in re.split(r"[.;] ", note.replace("vs.", "vs"))]
+    sides = [side for part in said if _ON_TESTS.search(part) for side in _OTHER_SIDE.findall(part)]
+    named = [side for side in sides if any(side.startswith(name) for name in methods if name)]
+    found = [side for side in sides if _ANOTHER.search(side)]
+    return next(iter(found), " and ".join(dict.fromkeys(map(str.strip, named)))).strip()
+
+
 def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
     """The one method that a text on p or stars says is the other side of the comparison."""
-    told = [note for note in notes if re.search(r"signific|\bp\b|\*", note, re.IGNORECASE)]
+    told = [note for note in notes if _ON_TESTS.search(note)]
     names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
     against = re.compile(rf"{_AGAINST} (?:the |our )?({names})(?![\w-])", re.IGNORECASE)
     found = {each.lower() for note in told for each in against.findall(note)} if names else set()
+    return next((name for name in methods if {name.lower()} == found), "")
+
+
+def stars_of(notes: Sequence[str]) -> str:
+    """`best` or `better` where the sentence on stars says that only such values have them."""
+    parts = [part for note in notes for part in re.split(r"[.;] ", note.replace("vs.", "vs"))]
+    said = " ".join(each for each in parts if re.search(r"[*†‡]|\bp ?[<≤]|signific", each)).lower()
+    if re.search(r"\bbest\b|\btop\b|runner|\bonly\b|\bours?\b", said):
+        return "best"
+    ways = r"better|improv|outperform|gain|superior|higher|greater|increas|exceed|lower|reduc|beat"
+    return "better" if re.search(rf"\b(?:{ways})", said) else ""
+
+
+def tested_told(methods: Sequence[str], notes: Sequence[str]) -> str:
+    """The one method that p are said to compare with another that is named, as `Ours vs Base`."""
+    other = re.escape(compared_with(methods, notes))
+    names = "|".join(map(re.escape, sorted(filter(None, methods), key=len, reverse=True)))
+    pair = rf"(?<![\w-])({names}) {_AGAINST} (?:the |our )?{other}(?![\w-])"
+    said = " ; ".join(note for note in notes if _ON_TESTS.search(note))
+    found = {each.lower() for each in re.findall(pair, said, re.IGNORECASE)} if other else set()
     return next((name for name in methods if {name.lower()} == found), "")
 
 

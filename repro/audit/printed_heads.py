@@ -21,7 +21,12 @@ ROLES: Mapping[str, re.Pattern[str]] = {
         r"|observations|obs\.?|sample size)"
     ),
     "p": re.compile(
-        r"(?:p|p[- ]?values?|sig\.?|significance)(?: ?\(.*\)| (?:vs\.?|versus|against|of) .*)?"
+        r"(?:(?:adj(?:usted|\.)?|corrected|holm|bonferroni|raw|two-(?:sided|tailed)|welch(?:'?s)?"
+        r"|student(?:'?s)?)[- ])?(?:p|p[-. ]?val(?:ue|or)?s?\.?|p[- ]wert|p-waarde"
+        r"|val(?:eur|or)[- ]p|sig\.?|significance)"
+        r"(?: ?\(.*\)| (?:vs\.?|versus|against|of) .*|, .*test\b.*"
+        r"|[- ]?[{(]?(?:\\\w+\{)?(?:welch|student|t-?test|adj(?:usted|\.)?|corr(?:ected|\.)?|holm"
+        r"|bonf(?:erroni|\.)?|fdr)[)}]*)?"
     ),
     "sd": re.compile(
         r".*\b(?:s\.?d\.?|std\.?|std?\.? ?dev(?:iation)?\.?|stdev|standard deviation)\)?"
@@ -155,6 +160,13 @@ def named_by_ticks(table: Pasted) -> Pasted:
     return replace(table, rows=tuple(rows))
 
 
+def _of_p(parts: Sequence[str]) -> str:
+    """`p (Recall)` for p below Recall; nothing for P, which may be a precision, or another name."""
+    *above, last = parts or [""]
+    named = above and last != "P" and ROLES["p"].fullmatch(last.lower())
+    return f"{last} ({' '.join(above)})" if named else ""
+
+
 def header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
     """The names of the columns, each once, and the rows below them."""
     rows, first = table.rows, heads(table)
@@ -166,8 +178,8 @@ def header(table: Pasted) -> tuple[list[str], list[tuple[Cell, ...]]]:
         ], body
     names: list[str] = []
     for column in zip(*_widened(head), strict=True):
-        parts = dict.fromkeys(bare(cell.text)[0] for cell in column)
-        name = " ".join(filter(None, parts))
+        parts = [*dict.fromkeys(filter(None, (bare(cell.text)[0] for cell in column)))]
+        name = _of_p(parts) or " ".join(filter(None, parts))
         if name in names and (ROLES["p"].fullmatch(name.lower()) or is_of_no_method(name)):
             name = f"{name} ({len(names)})"
         if name and name in names:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from scipy.special import ndtri, stdtrit
 
 from repro.audit.as_printed import AsPrinted
-from repro.audit.comparison import PrintedArm, PrintedComparison
+from repro.audit.comparison import Answer, PrintedArm, PrintedComparison
 from repro.audit.printed_cells import PrintedValue
 from repro.audit.printed_rows import Method
 from repro.audit.printed_words import (
@@ -44,6 +44,13 @@ MEANT: Mapping[Reading, Callable[[int, float], float]] = {
 }
 """What ± may be, and the factor to the deviation of n runs, of an interval at its level."""
 
+SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 1000)
+"""The numbers of runs that are tried where none is printed."""
+
+VALUES_NEEDED = ("wilcoxon", "mann_whitney", "permutation")
+Scenario: TypeAlias = tuple[Meaning, int | None]
+
+NO_SPREADS = Meaning("other"), Meaning("chosen")
 MANY = 100
 """With so many runs t and z make intervals of one length, up to 1.3 %."""
 
@@ -59,13 +66,20 @@ class Decided:
     methods: Side | None = None
 
 
+NO_STAR = " (no star)"
+"""What stands behind the p of a value without a star, where others have one."""
+
 _BEFORE = re.compile(r"\b(?:pre|before|baseline|pre-?test)\b")
 _AFTER = re.compile(r"\b(?:post|after|follow-?up|post-?test)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two values to compare; ``shown`` is whether the comparison is one that the table makes."""
+    """Two values to compare; ``shown`` is whether the comparison is one that the table makes.
+
+    ``doubt`` is why the printed p cannot be checked, if it cannot. ``others`` are the values that
+    it may be against too, where nothing says that it is against ``b``.
+    """
 
     id: str
     names: tuple[str, str]
@@ -74,13 +88,16 @@ class ComparedPair:
     p: PrintedNumber | None
     shown: bool = True
     named: NamedTest = UNNAMED
+    doubt: str = ""
+    others: tuple[PrintedValue, ...] = ()
 
     def comparison(self, meaning: Meaning, n: int | None, rounding: Rounding) -> PrintedComparison:
         """The comparison with deviations and sizes as one reading has them."""
         a, b = (arm_of(value, n, meaning, rounding) for value in (self.a, self.b))
-        test, tails, _ = self.tests if self.p is not None else UNNAMED
+        p = None if self.doubt else self.p
+        test, tails, _ = self.tests if p is not None else UNNAMED
         test = None if test in ("paired", "wilcoxon") and a.n != b.n else test
-        return PrintedComparison(self.id, a, b, self.p, alpha=ALPHA, test=test, tails=tails)
+        return PrintedComparison(self.id, a, b, p, alpha=ALPHA, test=test, tails=tails)
 
     @property
     def tests(self) -> NamedTest:
@@ -114,10 +131,46 @@ class ComparedPair:
         return [name for name, value in both if value.spread is None]
 
     @property
+    def starless(self) -> bool:
+        """Whether a missing star says what the p is."""
+        return self.p is not None and self.p.text.endswith(NO_STAR)
+
+    @property
     def complete(self) -> bool:
         """Whether both values have a spread, and neither is that of one run."""
         both = (self.a, self.b)
         return all(each.spread is not None and each.n != 1 and senses(each) for each in both)
+
+
+def scenarios_of(pairs: Sequence[ComparedPair]) -> list[Scenario]:
+    """Each reading of ± that is open, with each number of runs that may be."""
+    are_open = {sense for pair in pairs for sense in pair.senses}
+    order = [*MEANT]
+    readings = sorted(are_open, key=lambda each: (order.index(each.reading), each.level))
+    readings = readings or [Meaning("sd")]
+    missing = any(None in (pair.a.n, pair.b.n) for pair in pairs if pair.complete)
+    return [(reading, n) for reading in readings for n in (SIZES if missing else (None,))]
+
+
+def cannot(pair: ComparedPair) -> tuple[Answer, str]:
+    """Why nothing can be said of a pair without a test."""
+    if pair.doubt and pair.p is not None:
+        return "cannot say", pair.doubt
+    if 1 in (pair.a.n, pair.b.n):
+        return "cannot say", "one run in an arm says nothing of its scatter"
+    for said in [each for each in NO_SPREADS if each in (pair.a.meaning, pair.b.meaning)][:1]:
+        told = f"by its words ± is {said.name}"
+        unless = "If it is not, change these words, or those of a caption by --plus-minus"
+        return "cannot say", f"{told}, which no t-test takes. {unless}"
+    if uneven := [value.mean.text for value in (pair.a, pair.b) if value.uneven]:
+        of = f"the interval of {uneven[0]} is asymmetric, as one of a bootstrap or of logits is"
+        return "cannot say", f"{of}, so no standard error follows from its width"
+    missing = [value.mean.text for value in (pair.a, pair.b) if value.spread is None]
+    if missing:
+        return "cannot say", f"no spread (±) is printed with {' and '.join(missing)}"
+    of_values = "the test that the table names takes the value of every run"
+    of_zero = "both spreads are printed as 0, so no test can be made"
+    return "cannot say", of_values if pair.tests.test in VALUES_NEEDED else of_zero
 
 
 def senses(value: PrintedValue) -> Sequence[Meaning]:
@@ -125,7 +178,7 @@ def senses(value: PrintedValue) -> Sequence[Meaning]:
     said = value.meaning
     if said is None:
         return [Meaning(each) for each in MEANT]
-    if said.reading == "other":
+    if said in NO_SPREADS:
         return []
     if said.reading != "ci95":
         return [said]
@@ -155,16 +208,12 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
     for group, column, known, ps in groups_of(printed, source, decided):
         _refuse_units(known, group, source)
         baseline = _baseline(known, ps, printed, source, decided)
-        if baseline is not None:
-            for name, arm in known.items():
-                if name != baseline:
-                    p = ps.get(name) or _by_stars(arm, printed.legend)
-                    both = (name, baseline)
-                    yield ComparedPair(
-                        _named(*both, group), both, arm, known[baseline], p, named=printed.test
-                    )
-            continue
         way = decided.better or printed.better.get(column)
+        if baseline is not None:
+            claims = dict(_claims(baseline, known, ps, printed, way))
+            sure = decided.baseline or printed.compared_with == baseline
+            yield from _against(baseline, known, claims, printed, group, sure=bool(sure))
+            continue
         ordered = list(known)
         if way is not None:
             sign = 1 if way == "higher" else -1
@@ -173,9 +222,91 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             stars = _by_stars(known[a], printed.legend) if len(known) == 2 else None
             best = next((name for name in ordered if known[name].spread), ordered[0])
             shown = way is None or best in (a, b)
-            p = ps.get(a) or stars
+            p = (ps.get(a) if b in ps else None) or stars
             yield ComparedPair(
-                _named(a, b, group), (a, b), known[a], known[b], p, shown, printed.test
+                _named(a, b, group),
+                (a, b),
+                known[a],
+                known[b],
+                p,
+                shown,
+                printed.test,
+                printed.of_p.doubt,
+            )
+
+
+def _claims(
+    baseline: str,
+    arms: Arms,
+    ps: Mapping[str, PrintedNumber],
+    printed: AsPrinted,
+    way: Better | None,
+) -> Iterator[tuple[str, PrintedNumber]]:
+    """The p of each method against the baseline: printed, of its stars, or of none.
+
+    A value without a star is not significant where the test is named, but for one that is worse
+    where stars mark the better ones.
+    """
+    stars = {name: p for name, arm in arms.items() if (p := _by_stars(arm, printed.legend))}
+    levels = [p.value for p in printed.legend.values() if p.relation == "<"]
+    test = printed.test
+    named = (test.test is not None or test.unpaired) and test.tails != 1
+    told = bool(stars and levels and not ps) and named and printed.compared_with == baseline
+    for name, arm in arms.items():
+        above = arm.mean.value > arms[baseline].mean.value
+        may_be = not printed.starred or (
+            printed.starred == "better" and way is not None and above == (way == "higher")
+        )
+        if p := ps.get(name) or stars.get(name):
+            yield name, p
+        elif told and may_be and not arm.stars:
+            above_all = PrintedNumber.read(f">{max(levels):g}")
+            yield name, replace(above_all, text=f"{above_all.text}{NO_STAR}")
+
+
+def _doubt(baseline: str, arms: Arms, ps: Mapping[str, PrintedNumber], printed: AsPrinted) -> str:
+    """Why no p against the baseline can be checked, if none can."""
+    said = f" {printed.against.lower()} "
+    named = any(word in said for word in re.findall(r"\w{3,}", baseline.lower()))
+    several = any(f" {name.lower()} " in said for name in arms if name != baseline)
+    if printed.against and len(arms) > 2 and (several or not named):
+        return (
+            f"the words say that p is against {printed.against!r}, which is not read. To check a "
+            "p, paste its two rows alone, and name the one that it is against: --baseline NAME"
+        )
+    small = [arms[name].mean.value for name, p in ps.items() if name != baseline and p.high < 0.5]
+    if printed.test.tails == 1 and len({each > arms[baseline].mean.value for each in small}) > 1:
+        return (
+            "by the words p is one-sided, and it is below 0.5 for differences of both signs: "
+            "whichever side was tested, those of the other sign have a p above 0.5"
+        )
+    return printed.of_p.doubt
+
+
+def _against(
+    baseline: str,
+    arms: Arms,
+    ps: Mapping[str, PrintedNumber],
+    printed: AsPrinted,
+    group: str,
+    *,
+    sure: bool,
+) -> Iterator[ComparedPair]:
+    """Each method against the baseline, which is open where only a missing p says it."""
+    told = replace(printed, against="") if sure else printed
+    doubt = _doubt(baseline, arms, ps, told)
+    for name, arm in arms.items():
+        if name != baseline:
+            others = [each for other, each in arms.items() if other not in (name, baseline)]
+            yield ComparedPair(
+                _named(name, baseline, group),
+                (name, baseline),
+                arm,
+                arms[baseline],
+                ps.get(name),
+                named=printed.test,
+                doubt=doubt,
+                others=() if sure else tuple(others),
             )
 
 
@@ -217,7 +348,9 @@ def _settled(
 
     The user says too whether an interval is one of t or of z; its level is the table's.
     """
-    if told is not None and told.reading in ("ci95", "other") and of_value == Meaning("ci95"):
+    if told == Meaning("chosen") and not given:
+        return told
+    if told is not None and told.reading not in ("sd", "se") and of_value == Meaning("ci95"):
         of_value = told
     said = of_value or told
     if said is not None and said.reading == "ci95" and given and given.startswith("ci95"):
@@ -261,8 +394,9 @@ def _printed_groups(
         for row in printed.methods:
             for names in of_one_metric(list(row.values)):
                 arms = {name: row.values[name] for name in names}
-                only = next(iter(row.p.values()), None) if len(arms) == 2 else None
-                ps = {} if only is None else dict.fromkeys(arms, only)
+                of = [*arms] if len(arms) == 2 else [printed.tested] * (printed.tested in arms)
+                only = next(iter(row.p.values()), None)
+                ps = {} if only is None else dict.fromkeys(of, only)
                 yield row.name, row.name, arms, ps
         return
     names = [row.name for row in printed.methods]

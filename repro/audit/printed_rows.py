@@ -22,6 +22,7 @@ from repro.audit.printed_cells import (
     number_of,
     spread_of,
 )
+from repro.audit.printed_layout import is_ours
 from repro.audit.printed_words import Meaning, Reading, Side, runs_in_name, spread_told
 from repro.errors import ClaimError, Place, Problem
 from repro.evidence.published import PrintedNumber
@@ -45,7 +46,9 @@ _OF_CHANGE = (
 )
 _NO_METHOD = re.compile(
     rf"{_SORT}(?:{_GAINED}|{_OF_CHANGE}){_OF_WHAT}"
-    r"|(?:[ptzf][- ]?(?:values?|stat(?:istic)?s?)|#(?! ?\d).*|(?:no|num(?:ber)?)\.? of .*"
+    r"|(?:[ptzf][- ]?(?:values?|stat(?:istic)?s?)|q(?:[- ]?val(?:ue)?s?)?"
+    r"|p(?:[- ]val(?:ue)?s?)?[-_ ](?:(?:for|of)[- ])?(?:trend|interaction|linear|heterogeneity)"
+    r"|#(?! ?\d).*|(?:no|num(?:ber)?)\.? of .*"
     r"|cohen'?s? d|hedges'?s?'? g|cliff'?s? .*|(?:partial )?eta(?: ?squared|²|\^?2)?|effect sizes?"
     r"|max(?:imum)?(?:imal)?(?: possible)?(?: score)?)(?: ?\([^()]*\)| ?%)?",
     re.IGNORECASE,
@@ -317,7 +320,7 @@ class RowReader:
             method, of = self._name(row), self.names[at]
             method, of = (of, method) if self.across else (method, of)
             told = _told_in(method) or spread_told(of.lower())
-            of_all = told is not None and told.reading in ("ci95", "other")
+            of_all = told is not None and told.reading not in ("sd", "se")
             meaning = told if of_all else meaning or told
             uneven = bool(found["low"]) and spread is None
             n = int(found["n"]) if found["n"] else None
@@ -403,3 +406,58 @@ class RowReader:
         place = place_of(self.file, cell)
         if place not in [problem.place for problem in self.problems]:
             self.problems.append(Problem(place, mistake, expected, advice))
+
+
+def one_n(
+    rows: list[Method], told: int | None, *, by_column: bool
+) -> tuple[list[Method], int | None, str]:
+    """The rows and n of the notes; where names tell another, neither, and a sentence on it."""
+    named = {value.n for row in rows for value in row.values.values()} - {None, told}
+    if told is None or by_column or not named:
+        return rows, told, ""
+    rows = [
+        replace(row, values={key: replace(each, n=None) for key, each in row.values.items()})
+        for row in rows
+    ]
+    return (
+        rows,
+        None,
+        f"n is {told} by the text and {min(filter(None, named))} by a name: neither is taken.",
+    )
+
+
+_ELSEWHERE = re.compile(
+    r"(?:(?P<mark>[†‡§])[^.;†‡§]{0,40}|\b(?:baselines?|others|(?:other|competing|prior|previous|"
+    r"existing) (?:methods?|works?|results|numbers|models|approaches))\b[^.;]{0,60})"
+    r"\b(?:(?:reported|published|given) (?:in|by)|(?:taken|copied|quoted|cited|borrowed) from"
+    r"|(?:results|numbers|values) (?:are )?from"
+    r"|from (?:the )?(?:original|their|respective|corresponding|previous))\b"
+)
+"""Words on methods whose numbers stand in other papers, or the mark of these."""
+
+
+def of_ours(
+    rows: list[Method], n: int | None, reader: RowReader, said: str
+) -> tuple[list[Method], int | None, str]:
+    """The n of the notes with our methods alone, where others are as reported elsewhere."""
+    found = _ELSEWHERE.search(said)
+    if n is None or found is None:
+        return rows, n, ""
+    names = {key if reader.across else row.name for row in rows for key in row.values}
+    ours = {name for name in names if is_ours(name)}
+    if found["mark"]:
+        ours = names - reader.marked(found["mark"])
+    kept = [
+        replace(
+            row,
+            values={
+                key: replace(each, n=each.n or n)
+                if (key if reader.across else row.name) in ours
+                else each
+                for key, each in row.values.items()
+            },
+        )
+        for row in rows
+    ]
+    of = f"taken for {', '.join(sorted(ours))} alone" if ours else "not taken"
+    return kept, None, f"n = {n} is {of}: other numbers are as reported elsewhere."

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from repro.audit.audit_file import TestName
 from repro.audit.notations import OPENED, STATISTIC, is_statement, plain
 
-Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z", "other"]
+Reading: TypeAlias = Literal["sd", "se", "ci95", "ci95-t", "ci95-z", "other", "chosen"]
 """What ± is said to be; an interval is one of t, or of standard errors (z), or either.
 
-`other`: a range, a variance or the like, of which no test can be made.
+`other`: a range, a variance or the like, of which no test can be made; `chosen`: of some runs that
+were chosen by their results.
 """
 Better: TypeAlias = Literal["lower", "higher"]
 Side: TypeAlias = Literal["rows", "columns"]
@@ -32,6 +33,8 @@ class Meaning:
         """`half of a 95 % interval`."""
         if self.reading == "other":
             return "a range, a variance, a share, of medians or the like"
+        if self.reading == "chosen":
+            return "of runs that were chosen by their results, or of the best"
         if self.reading in ("sd", "se"):
             what = "standard deviation" if self.reading == "sd" else "standard error"
             return what if self.times == 1 else f"{self.times:g} {what}s"
@@ -68,6 +71,16 @@ _SAYS: Mapping[Reading, re.Pattern[str]] = {
     "ci95": re.compile(
         rf"{_LEVEL}(?:ci|c\.i\.|confidence|credible)|\bci ?([5-9][0-9])(?![0-9.])"
         r"|(?:confidence|credible) intervals?"
+    ),
+}
+_INTERVAL_BY: Mapping[Reading, re.Pattern[str]] = {
+    "ci95-t": re.compile(
+        r"\b(?:ci|intervals?)s? ?\((?:by |from |of )?(?:t|student(?:['’]?s)?(?: t)?)(?: dist\w+)?\)"
+        r"|\b(?:student|t)(?:['’]?s)?(?:[- ]t)?[- ](?:distribution|based|(?:confidence )?interval)"
+    ),
+    "ci95-z": re.compile(
+        r"\b(?:ci|intervals?)s? ?\((?:by |from |of )?(?:z|normal)\w*(?: (?:dist|approx)\w+)?\)"
+        r"|\bnormal approximation"
     ),
 }
 _COUNTS = {
@@ -109,7 +122,11 @@ _RUNS = re.compile(
     rf"|\b(?:over|of|across|with|from|for|using) (?:the )?{_COUNT} "
     rf"(?:[a-z-]+ ){{0,3}}{_REPEATED}\b|\b(?:repeated|run) {_COUNT} times\b"
     rf"|(?:^|[.,;:(±] ?){_COUNT} (?:random )?{_REPEATED}\b"
+    rf"|\bover the (?:[a-z-]*[a-rt-z] ){{1,3}}and {_COUNT} (?:random )?{_REPEATED}\b"
+    rf"|\b(?:runs|trials|repeats|repetitions|replicates|number of seeds|# ?seeds) ?[:=] ?{_COUNT}"
 )
+_SEEDS = re.compile(r"\bseeds? ?(?:=|:|in|∈)? ?[\[{(]\\?\{? ?([0-9]+(?:, ?[0-9]+)+) ?\\?\}?[\]})]")
+"""The seeds themselves, which are counted."""
 _PER_ARM = re.compile(
     rf"\b{_COUNT} (?:\w+ )?(?:per|in each) (?:group|arm|condition|method|model)\b"
 )
@@ -131,8 +148,8 @@ _SORT = (
     r"(?:bonferroni|[šs]id[áa]k|tukey|dunnett|\bholm\b|\bfdr\b|benjamini|scheff[eé]"
     r"|games[- ]howell|hochberg|\bmultiplicity)"
 )
-_CORRECTED = re.compile(
-    rf"{_SORT}|adjusted p"
+CORRECTED = re.compile(
+    rf"{_SORT}|\badj(?:usted|\.)? p\b"
     r"|\bp[-._ {(]{0,2}(?:\\[a-z]+\{)?(?:adj|bonf|holm|fdr|fwe|corr)"
     r"|multiple[- ](?:comparisons?|tests?|testing) correction|corrections? for multiple"
     r"|(?<!un)(?<!not )(?<!bias[ -])(?<!geisser[ -])(?<!feldt[ -])(?<!welch[ -])(?<!white[ -])"
@@ -164,11 +181,30 @@ def is_corrected(said: str) -> bool | None:
     """Whether words in lower case tell of corrected p-values; False where they deny it of all."""
     said = " ".join(said.split())
     rest = UNCORRECTED.sub("", said)
-    if _CORRECTED.search(rest):
+    if CORRECTED.search(rest):
         return True
     return None if rest == said or _IN_PART.search(rest) or not _OF_P.search(said) else False
 
 
+_ON_P = r"(?:\bp\b|\bp[- ]?values?\b|\bt-?tests?\b|\bsignifican\w+)"
+_BY_MODEL = (
+    r"\b(?:(?:(?:(?:generali[sz]ed )?linear |linear |non-?linear |logistic )?(?:mixed|multilevel)"
+    r"(?:[- ]effects?)?|linear|logistic|poisson|cox|(?:multiple |multivaria\w+ )?regression"
+    r"|random[- ]effects?)(?:[- ]regression)?[- ]models?|(?:linear|logistic|multiple|multivaria\w+"
+    r"|cox) regressions?|bootstrap\w*(?! (?:\w+ )?(?:[59][0-9]? ?% ?)?(?:ci|conf|interv|st|se))"
+    r"|permutations?|randomi[sz]ation)\b"
+)
+_NOT_OF_MEANS = re.compile(
+    r"\badjust(?:ed|ing|ments?) for (?!(?:the )?(?:multipl|number|famil|false|compar|test))\w+"
+    r"|\b(?:baseline|age|sex|gender)(?:[- ]and[- ]\w+)?-adjusted"
+    r"|\btests? (?:on|of|for) (?:the )?(?:changes? (?:from|scores?)|log\b)"
+    r"|\bm?ancova\b|\banalysis of covariance|\bas (?:an? )?covariates?\b|\bcovariate[- ]adjust"
+    r"|\bgee\b"
+    r"|\bgenerali[sz]ed (?:estimating|additive)|\brepeated[- ]measures?\b"
+    r"|\b(?:log\w*|rank|box-cox|square[- ]root)[- ]transform\w*"
+    rf"|{_BY_MODEL}(?=[^.;]{{0,60}}{_ON_P})"
+)
+_AFTER_P = re.compile(rf"{_ON_P}[^.;]{{0,60}}?({_BY_MODEL})")
 TWO_SIDED = re.compile(r"\b(?:two|2)[- ](?:sided|tailed)")
 _OTHER_TESTS = re.compile(r"chi[- ]?squared?\b|χ|fisher|\banova\b|kruskal|log-?rank|mcnemar")
 _TESTS: Mapping[TestName, re.Pattern[str]] = {
@@ -205,8 +241,25 @@ _AT = re.compile(
 _OF_MEDIANS = re.compile(
     r"\bmedians?\b(?:(?!\bmeans?\b)[^.;]){0,40}\b(?:over|of|across|from) (?:the )?"
     rf"(?:{_COUNT} )?(?:\w+ )?{_REPEATED}\b"
+    r"|(?:±|\+/-) ?(?:the )?(?:r?mse|mae|cv|coefficients? of variation|geometric)\b"
+    r"|\b(?:mean|average) \((?:the )?(?:r?mse|cv|coefficient of variation)\b"
+    r"|\bgeometric (?:s\.?d\b|std|standard dev|means? ?(?:±|\+/-))"
+    r"|\b(?:deviations?|errors?|s\.?[de]|std|sem)\.? ?(?:(?:is |are )?(?:divided|multiplied) by"
+    r"|halved|doubled|[/÷×] ?(?:2|√|sqrt|\\sqrt))"
 )
 """A value that is the median of runs, which no t-test of means takes."""
+
+_SORTS = r"(?:worst|best|lowest|highest|outliers?|outlying|extremes?|failed|diverged|runs?|seeds?)"
+_CUT = r"(?:discard|dropp|exclud|remov|omitt|reject)(?:ed|ing)"
+_OF_CHOSEN = re.compile(
+    rf"\b(?:trimm(?:ed|ing)|winsori[sz]\w+)\b|\b(?:{_CUT}|leaving out) (?:\w+ ){{0,3}}{_SORTS}\b"
+    rf"|\b{_SORTS} (?:\w+ ){{0,2}}(?:{_CUT}|left out)\b|\b(?:without|except) (?:the )?{_SORTS} run"
+    rf"|\b(?:max(?:imum)?|peak|highest|lowest|min(?:imum)?)(?: (?!mean|average)\w+){{0,2}} "
+    rf"(?:over|of|across|from|among) (?:the )?(?:all )?(?:{_COUNT} )?(?:\w+ )?{_REPEATED}\b"
+    rf"|\b(?:mean|average)\W{{1,3}}of (?:the )?(?:maxim|max\b|best\b(?! \d)|peaks?\b|highest"
+    r"|minim|min\b)"
+)
+"""Some of the runs, by their results."""
 
 DATA = (
     r"(?:(?:fashion|colou?red|rotated|permuted|split|sequential|tiny|mini|tiered|noisy|full|down"
@@ -236,7 +289,14 @@ def spread_told(said: str) -> Meaning | None:
     found = {_meaning(reading, each) for reading, by in _SAYS.items() for each in by.findall(said)}
     found |= {Meaning("other")} if _OTHER.search(said) else set()
     found = {Meaning("other")} if _OF_MEDIANS.search(said) else found
-    return found.pop() if len(found) == 1 else None
+    found = {Meaning("chosen")} if _OF_CHOSEN.search(said) else found
+    if len(found) != 1:
+        return None
+    (meaning,) = found
+    by = [reading for reading, words in _INTERVAL_BY.items() if words.search(said)]
+    return (
+        replace(meaning, reading=by[0]) if meaning.reading == "ci95" and len(by) == 1 else meaning
+    )
 
 
 def _meaning(reading: Reading, found: str | Sequence[str]) -> Meaning:
@@ -256,7 +316,8 @@ def runs_told(said: str) -> int | None:
     found = _PER_ARM.findall(said) or [
         next(filter(None, each)) for each in _RUNS.findall(_IN_TOTAL.sub("", said))
     ]
-    counts = {_COUNTS.get(text) or int(re.sub(r"\D", "", text)) for text in found}
+    listed = {len({*re.findall("[0-9]+", each)}) for each in _SEEDS.findall(said)}
+    counts = listed | {_COUNTS.get(text) or int(re.sub(r"\D", "", text)) for text in found}
     return (counts.pop() or None) if len(counts) == 1 else None
 
 
@@ -272,6 +333,36 @@ class NamedTest(NamedTuple):
 
 
 UNNAMED = NamedTest()
+
+
+class OfP(NamedTuple):
+    """Why a printed p is none of a t-test of two printed means, and its correction, if known."""
+
+    doubt: str = ""
+    corrected: Literal["", "Holm", "Bonferroni"] = ""
+
+
+OF_MEANS = OfP()
+
+
+def p_told(said: str) -> OfP:
+    """What the words say of p, where it is not of the printed means, or is corrected."""
+    if found := _NOT_OF_MEANS.search(said):
+        return OfP(f"by the words p is of other than the printed means alone: {found[0]!r}")
+    if found := _AFTER_P.search(said):
+        return OfP(f"by the words p is of other than the printed means alone: {found[1]!r}")
+    rest = UNCORRECTED.sub("", said)
+    if (word := CORRECTED.search(rest)) is None:
+        return OF_MEANS
+    kinds = {each for each in ("holm", "bonferroni") if each in rest}
+    others = re.search(r"[šs]id[áa]k|tukey|dunnett|\bfdr\b|benjamini|scheff|hochberg", rest)
+    doubt = (
+        f"by the words p is corrected ({word[0]}); such a p is checked only after Holm or "
+        "Bonferroni, of two-sided t-tests of independent runs, where n and ± are known"
+    )
+    if not kinds or others:
+        return OfP(doubt)
+    return OfP(doubt, "Holm" if "holm" in kinds else "Bonferroni")
 
 
 def test_told(said: str) -> NamedTest:

@@ -307,7 +307,7 @@ class _Said:
         if self.spearman:
             yield "p of Spearman's correlation is that of t, which is rough for few values."
         if self.in_text:
-            yield "Nothing else of the text is read: put tables of means into files of their own."
+            yield "Nothing else of the text is read: put a table of means into another file."
         else:
             yield "Nothing else of the table is read: no means are checked against its statistics."
         if self.one_sided:

@@ -117,7 +117,7 @@ _HEAD_OF_P = re.compile(
     r"(?:[ _]?[(\[].{0,25}|[ _](?:vs|for|of)\b.{0,25})?"
 )
 _TAIL = re.compile(r"(?i)(?<![\w.])Pr?(?:ob)? ?\(? ?> ?\\?\|?(?:[tzf]|chi-?sq|chi2)\\?\|? ?\)?")
-"""`Pr(>|t|)`, whose bars are no ends of cells."""
+"""`Pr(>|t|)`, whose bars do not end cells."""
 _LONGEST_ROW = 4_000
 _P_CELL = re.compile(rf"[<>=≤≥ ]*(?:{_NUMBER_OF_P})[*.†‡§ a-z]{{0,4}}")
 _ALIGNED = re.compile(

@@ -169,7 +169,11 @@ def strength(part: Strength | None, unit: str = "seed") -> str:
         return f"exact, for these {unit}s"
     family = " in its family" if part.family else ""
     rate = f"error rate at most {fmt.percent(part.one_sided_level)}{LOOKS[part.looks]}{family}"
-    return f"{rate} if the test's assumptions hold"
+    return f"{rate} if the test's assumptions hold{FOLDS if unit == 'fold' else ''}"
+
+
+FOLDS = ": two folds correlate by no more than the share of a test set in the data"
+"""What the test of folds supposes (Nadeau & Bengio 2003); where they do, it errs more often."""
 
 
 def error_rate(document: Document) -> str:
@@ -190,10 +194,10 @@ def rate_of(document: Document, part: VerdictPart | Result) -> str:
     if not (part.conclusion and rates):
         return strength(part.strength, document.claim.unit)
     declared = max((result.alpha for result in tested), default=MEASURED_AT)
-    return _as_measured(part.strength, declared, *max(rates))
+    return _as_measured(part.strength, declared, *max(rates), document.claim.unit)
 
 
-def _as_measured(part: Strength | None, declared: float, rate: float, tails: str) -> str:
+def _as_measured(part: Strength | None, declared: float, rate: float, tails: str, unit: str) -> str:
     """The rate, which was measured at 5%: next to the nominal one of any other declared level.
 
     ``tails``: what it supposes of them.
@@ -202,7 +206,7 @@ def _as_measured(part: Strength | None, declared: float, rate: float, tails: str
         said = " ".join(filter(None, ("5%", tails, "as measured in designs like this")))
         return f"error rate {rate:g}% instead of {said}"
     said = " ".join(filter(None, ("at a level of 5%,", tails, "designs like this have")))
-    return f"{strength(part)}; {said} {rate:g}%"
+    return f"{strength(part, unit)}; {said} {rate:g}%"
 
 
 def high_level(document: Document) -> str:

@@ -21,6 +21,7 @@ from repro.results.forms import (
     OneRunError,
     ResultsThere,
     Way,
+    first_runs,
     named,
     refused,
     unfit,
@@ -186,12 +187,15 @@ def _with_runs(form: Form, there: ResultsThere, importer: type[Importer]) -> For
     root = there.root
     declared = importer.declared(there.path, {"from": "files", **form.importer})
     found = matching(root, declared.path, "seed")
-    runs = (
+    runs = [
         FoundRun(name, each.said, []) if each.empty else run_in_log(each.path, name, each.said)
         for each in found
         for name in (each.path.relative_to(root).as_posix(),)
-    )
-    return replace(form, words="a log per run", runs=tuple(runs), log="{" in form.importer["path"])
+    ]
+    if first := form.first:
+        runs.insert(0, run_in_log(root / first.name, first.name, dict(first.said)))
+    log = "{" in form.importer["path"] and not first
+    return replace(form, words="a log per run", runs=tuple(runs), log=log)
 
 
 def _of_named_logs(logs: Mapping[str, Path]) -> list[Form]:
@@ -217,24 +221,29 @@ def _of_files(there: ResultsThere, results: Sequence[Path]) -> tuple[Form, ...]:
     names = of_one_training(there.path, telling([*files]))
     if several := _of_several_inside(files, names):
         return several
-    found = by_template(names, "file per run", file=True)
+    try:
+        found = by_template(names, "file per run", file=True)
+    except ClaimError:  # `resnet.csv`, `resnet18.csv` ... may be arms
+        if not _seeds_inside(files, [each for each, of in alike(names).items() if len(of) > 1]):
+            raise
+        found = ()
     if not found and (lists := _of_lists(files, names)):
         return lists
     if len(found) == 1 and all(_has_arms(files[name]) for name in names):
         importer = {**found[0].importer, "each": "row"}
         return (replace(found[0], words="a file per run, a row per arm", importer=importer),)
-    if not found or _seeds_inside(files, found):
+    if not found or _seeds_inside(files, [str(form.importer["path"]) for form in found]):
         arms = {name: {"path": name, "each": "row"} for name in sorted(names)}
         found = forms_named("a file per arm, a run per row", arms)
     return _by_settings(found, names, there.root) or found
 
 
-def _seeds_inside(files: Mapping[str, Path], forms: Sequence[Form]) -> bool:
+def _seeds_inside(files: Mapping[str, Path], templates: Sequence[str]) -> bool:
     """Whether each file is a table of one arm with a column of several seeds.
 
     Then the number in its name, as in `td3.csv`, counts no runs, unless a word there says so.
     """
-    if any(counts_runs(str(form.importer["path"])) for form in forms):
+    if any(map(counts_runs, templates)):
         return False
     return all(
         FORMS.get(file.suffix.lower()) == "csv" and _has_seeds(file) for file in files.values()
@@ -333,7 +342,8 @@ def _by_settings(forms: Sequence[Form], names: Sequence[str], root: Path) -> tup
             break
     else:
         return ()
-    path = paths[0] if len(paths) == 1 else _above_all(above, PurePosixPath(names[0]).name)
+    alone = len(paths) == 1 and not (forms[0].first or forms[0].left_out)
+    path = paths[0] if alone else _above_all(above, PurePosixPath(names[0]).name)
     words = f"a file per run; settings from the file {settings} beside each"
     return (Form(words, {"path": path, "fields": settings}),)
 
@@ -369,6 +379,11 @@ def forms_of_chart(
         expected = ", ".join(shown)
         raise refused(path, "a chart of several numbers", expected, "name one: --measure NAME")
     found = alike(shown[number])
+    for template, (bare, said) in first_runs(found).items():
+        mistake = f"the run '{bare}' has no number, and others of its name have one"
+        called = template.format(**said)
+        advice = f"call it {called} in the head of the table, if it is the first of these"
+        raise refused(path, mistake, "mixup-0, mixup-1, plain-0 ...", advice)
     several = [template for template, alike in found.items() if len(alike) > 1 and "{" in template]
     if not several:
         mistake = "a chart of runs, and no two columns are named alike but for a whole number"

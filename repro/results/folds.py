@@ -6,6 +6,8 @@ t-test, which a claim asks for by `folds`, and never as if they were independent
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +15,16 @@ from pathlib import Path
 from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused
 from repro.results.roles import PHASES, is_k_fold, plain, role_of, seed_number
-from repro.results.row_units import Rows
+from repro.results.row_units import Rows, cuts_data
 from repro.results.run_fields import Hints, number_like
 from repro.results.steps import step_field
 from repro.schema.numbers import number_of
 
-REPEATS = ("repeat", "repetition", "rep")
-"""Fields that count how often a cross-validation was repeated."""
+REPEATS = re.compile(
+    r"(?:cv_|k?fold_)?(?:repeat|repetition|rep|run|replicate|replication|iteration|iter|trial|round)s?"
+    r"|(?:cv|k?fold|split|shuffle|partition)_(?:random_)?(?:seed|state)"
+)
+"""Fields that count how often data were cut into folds."""
 
 
 def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
@@ -47,28 +52,77 @@ def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
     return hints
 
 
-def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> tuple[Rows, Hints]:
-    """The rows whose seed is their fold, where they have one, and the unit of their averages.
+def paired_by_folds(rows: Rows, told: Collection[str], hints: Hints) -> tuple[Rows, Rows]:
+    """The rows with the field of their repeats as a seed, and with that of their folds, if any.
 
-    Several seeds of a fold are averaged, so that the fold is their unit; in a repeated
-    cross-validation each fold has a number among all. ClaimError for folds that cannot be paired.
+    In a repeated cross-validation each fold has a number among all. ClaimError for folds that
+    cannot be paired, and for repeats as runs: they share all their data.
     """
-    repeats = plain(rows.seed) in REPEATS
-    if hints.unit or role_of(rows.seed) == "fold":
-        return rows, hints
+    if hints.unit:
+        _refuse_unit(rows, told, hints)
+        return rows, rows
+    told = {*told} - {rows.seed if role_of(rows.seed) == "fold" else ""}
     for key in _folds(rows, told):
         paired = replace(rows, seed=key)
-        each_once = paired.told_apart() or step_field(paired, told)
+        each_once = paired.told_apart() or bool(step_field(paired, told))
+        repeat = _repeat(rows, key, told)
+        if rows.task and rows.seed and (each_once or repeat):
+            raise _of_data_sets(rows.path, rows.task)
         if rows.task:
-            if rows.seed and each_once:
-                raise _of_data_sets(rows.path, rows.task)
-        elif repeats:
-            return _repeated(rows, key), hints
-        elif each_once:
-            return paired, hints
-        elif rows.seed and (rows.told_apart(key) or _steps_apart(rows, key, told)):
-            return paired, replace(hints, unit=key)
-    return rows, hints
+            continue
+        if repeat:
+            before = replace(rows, seed=repeat)
+            if not (REPEATS.fullmatch(plain(repeat)) or rows.seed == key):
+                raise _of_seeds(rows.path, key, repeat)
+            return before, _repeated(before, key)
+        if each_once:
+            return rows, paired
+    return rows, rows
+
+
+def _repeat(rows: Rows, key: str, told: Collection[str]) -> str:
+    """The field that has several folds for each of its values, by which rows are told apart."""
+    bare, keys = replace(rows, seed=""), rows.keys({*told, key})
+    others = [each for each in keys if REPEATS.fullmatch(plain(each)) and role_of(each) != "step"]
+    named_one = [each for each in keys if role_of(each) in (None, "seed") and rows.seed == key]
+    for other in dict.fromkeys((*others, rows.seed, *named_one)):
+        if other in ("", key):
+            continue
+        both = bare.told_apart(other, key) or _steps_apart(replace(rows, seed=other), key, told)
+        inside = {*zip(bare.places(other), bare.places(key), strict=True)}
+        counts = Counter(place for place, _ in inside)
+        if both and len(counts) > len({*rows.arms}) and min(counts.values()) > 1:
+            return other
+    return ""
+
+
+def _refuse_unit(rows: Rows, told: Collection[str], hints: Hints) -> None:
+    """ClaimError where folds of one data set are to be averaged in each of its repeats."""
+    if hints.unit == rows.task or role_of(hints.unit) == "fold":
+        return
+    for key in rows.keys(told):
+        if not cuts_data(rows, key):
+            continue
+        if rows.task:
+            raise _of_data_sets(rows.path, rows.task)
+        if hints.alone:
+            refuse_folds(rows.path, len({str(run.fields.get(key)) for run in rows.runs}))
+        mistake = (
+            f"--unit {hints.unit}: averages over '{key}' share all their data, and are not runs"
+        )
+        advice = f"--seed {key} compares the arms fold by fold; or, if each '{hints.unit}' is "
+        advice += f"another data set, add --task-field {hints.unit}"
+        raise refused(rows.path, mistake, "folds that are compared as such", advice)
+
+
+def _of_seeds(path: Path, key: str, seed: str) -> ClaimError:
+    mistake = f"each '{seed}' has several rows by '{key}', and nothing says whether the data were "
+    mistake += "cut into other folds for each"
+    advice = (
+        f"--seed {key} if each '{seed}' has other folds; --unit {key} if the folds are the same "
+    )
+    advice += f"for every '{seed}', whose rows are then averaged"
+    return refused(path, mistake, "folds, and what their repeats are", advice)
 
 
 def _folds(rows: Rows, told: Collection[str]) -> Iterator[str]:
@@ -110,15 +164,14 @@ def _of_data_sets(path: Path, task: str) -> ClaimError:
 
 
 def _repeated(rows: Rows, key: str) -> Rows:
-    """The rows, with a number for each fold of each repeat, where that tells them apart."""
+    """The rows, with a number for each fold of each repeat."""
     places = [(run.fields.get(rows.seed), seed_number(run.fields.get(key))) for run in rows.runs]
     numbers = {place: number for number, place in enumerate(dict.fromkeys(places))}
     runs = [
         replace(run, fields={**run.fields, key: numbers[place]})
         for run, place in zip(rows.runs, places, strict=True)
     ]
-    numbered = replace(rows, runs=runs, seed=key)
-    return numbered if numbered.told_apart() and not rows.told_apart() else rows
+    return replace(rows, runs=runs, seed=key)
 
 
 def folds_of(before: Rows, rows: Rows) -> int:
@@ -128,16 +181,20 @@ def folds_of(before: Rows, rows: Rows) -> int:
     """
     if role_of(rows.seed) != "fold" or rows.task:
         return 0
-    by_arm = {
-        arm: {seed_number(cell) for cell in cells} for arm, cells in rows.cells(rows.seed).items()
-    }
-    every = set.union(*by_arm.values()) if by_arm else set()
+    by_arm: dict[str, set[str]] = defaultdict(set)
+    in_repeat: dict[str, set[int | None]] = defaultdict(set)
+    for arm, run in zip(rows.arms, before.runs, strict=True):
+        fold = seed_number(run.fields.get(rows.seed))
+        of = "" if before.runs is rows.runs else f" of {before.seed} {run.fields[before.seed]}"
+        by_arm[arm].add(f"{fold}{of}")
+        in_repeat[of].add(fold)
+    every = set.union(*by_arm.values())
     for arm, mine in by_arm.items():
-        if missing := sorted(str(each) for each in every - mine):
+        if missing := sorted(every - mine):
             mistake = f"arm '{arm}' has no row of {rows.seed} {named(missing)}"
             advice = "add what is missing, or leave these folds out of every arm"
             raise refused(rows.path, mistake, "the same folds in every arm", advice)
-    return len({seed_number(run.fields.get(rows.seed)) for run in before.runs})
+    return max(map(len, in_repeat.values()))
 
 
 def of_folds(before: Rows, rows: Rows, folds: int, hints: Hints) -> Iterator[str]:
@@ -158,15 +215,17 @@ def of_folds(before: Rows, rows: Rows, folds: int, hints: Hints) -> Iterator[str
         advice += f"--test-to-train {1 / (folds - 1):.3g} for {folds} folds"
         raise refused(rows.path, mistake, expected, advice)
     every = len({str(run.fields.get(rows.seed)) for run in rows.runs})
-    times = f", {every // folds} times" if every > folds else ""
-    pairs = f"{number_of(folds, 'fold')} of one data set{times}, by '{rows.seed}': pairs, compared "
+    times = f", {every / folds:.3g} times, by '{before.seed}' and" if every > folds else ", by"
+    pairs = f"{number_of(folds, 'fold')} of one data set{times} '{rows.seed}': pairs, compared "
     yield f"{pairs}by the corrected resampled t-test, for they share training data"
-    if hints.unit and role_of(before.seed) == "seed":
+    if hints.unit:
+        yield f"assumed: all rows of one '{rows.seed}' have the same test set"
+    elif every > folds:
         yield (
-            f"the rows of each fold are averaged over '{before.seed}', for its values share the "
-            f"test set; --unit {before.seed} averages the folds of each {before.seed} instead"
+            f"assumed: each '{before.seed}' makes other folds; --unit {rows.seed} if "
+            "the folds are the same in each"
         )
-    elif role_of(before.seed) == "seed" and plain(before.seed) not in REPEATS:
+    elif role_of(before.seed) == "seed":
         yield f"'{before.seed}' does not count runs: each fold has one row"
     if hints.test_to_train is not None:
         return

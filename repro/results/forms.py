@@ -20,6 +20,11 @@ NAMED = 10
 MOST_ABOVE = 3
 """So many folders above a file are searched for others like it."""
 
+_NUMBER = re.compile(r"[-_=. ]*\(?(\{(?:run|seed)\})\)?")
+"""The number of a run in a template, with what goes where a name has none."""
+
+_AROUND = re.compile(r"\{\w+\}|[-_=. ()]")
+
 RunEnd = Literal["finished", "failed", "running"]
 
 
@@ -39,6 +44,13 @@ class FoundRun:
     when: float | None = None
 
 
+class FirstRun(NamedTuple):
+    """The run before the numbered ones, which has no number in its name, and its fields."""
+
+    name: str
+    said: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """One import, as a claim declares it: of all arms, or of the ``arm`` that its path names.
@@ -56,6 +68,47 @@ class Form:
     log: bool = False
 
     notes: tuple[str, ...] = ()
+    first: FirstRun | None = None
+
+
+def first_runs(found: dict[str, list[str]]) -> dict[str, FirstRun]:
+    """The name before numbered ones, `exp` of `exp2, exp3`, and its number, by their template.
+
+    Such names are taken out of ``found``, which has all of them by their templates. ClaimError for
+    one that may be a run of an arm or not, as `exp` next to `exp_0`, or `exp1` next to `exp_2`.
+    """
+    firsts: dict[str, FirstRun] = {}
+    groups = {name: each for each in found.values() for name in each}
+    for template, names in found.items():
+        braces = _NUMBER.search(template)
+        if len(names) < 2 or braces is None or "*" in template:
+            continue
+        before, after = template[: braces.start(1)], template[braces.end(1) :]
+        numbers = [int(name[len(before) : len(name) - len(after)]) for name in names]
+        bare = template[: braces.start()] + template[braces.end() :]
+        doubts = [
+            *(
+                each[0]
+                for key, each in found.items()
+                if len(each) == 1 and alike_but_number(key, template)
+            ),
+            *([bare] if bare in groups else []),
+        ]
+        if {*doubts} == {bare} and bare in groups[bare] and min(numbers) in (1, 2):
+            groups[bare].remove(bare)
+            firsts[template] = FirstRun(bare, {braces[1].strip("{}"): str(min(numbers) - 1)})
+        elif doubts:
+            mistake = f"may be a run of the same arm as {names[0]}, or none"
+            expected = "names of its runs that differ by their number alone"
+            advice = f"if it is one, call it {before}{max(numbers) + 1}{after}; else move it away"
+            raise refused(Path(doubts[0]), mistake, expected, advice)
+    return firsts
+
+
+def alike_but_number(template: str, other: str) -> bool:
+    """Whether two templates differ by what stands around their numbers alone."""
+    first, second = (_AROUND.sub("", each).casefold() for each in (template, other))
+    return template != other and first == second
 
 
 def each_once(

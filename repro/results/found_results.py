@@ -27,7 +27,7 @@ from repro.results.forms import (
     unfit,
 )
 from repro.results.importer import FilesRead
-from repro.results.importers import refuse_one_each, runs_of, told_of_items, ways_of
+from repro.results.importers import refuse_one_each, runs_of_form, told_of_items, ways_of
 from repro.results.path_names import (
     EPISODES,
     arms_in_paths,
@@ -111,7 +111,8 @@ class FoundResults:
     ``label`` is what a reader calls the number, where that is not its name, ``task`` the field of
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
     with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds each.
-    ``doubts`` speak against an arm; ``printed`` ones have mean, sd and n in place of runs.
+    ``doubts`` speak against an arm, ``rows`` are the steps of its runs; ``printed`` ones have mean,
+    sd and n in place of runs.
     """
 
     path: Path
@@ -128,6 +129,7 @@ class FoundResults:
     folds: int = 0
     apart: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
+    rows: Rows | None = None
     printed: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -206,14 +208,14 @@ def _read(path: Path, base: Path, hints: Hints, forms: Sequence[Form]) -> FoundR
     else:
         results, at = _at_step(path, base, forms, found, (hints, hints.step))
         only |= at
-    results.said += _left_out(forms)
+    results.said += left_out(forms)
     results.said += [*told.said, *(note for form in forms for note in form.notes)]
     if forms[0].log and forms[0].arm and hints.step is None:
         there = (results.runs, results.measure, results.reduce)
         if imports := imports_of_logs(path, base, forms, *there):
             results.imports, results.label = imports, results.measure
             results.measure = name_of(results.measure, before="value")
-    if len(found) < len(every):
+    if len(found) < len(every) or any(form.first for form in forms):
         results.imports = {}
     if only:
         results.said += (f"only '{value}' of the field '{key}'" for key, value in only.items())
@@ -287,7 +289,8 @@ def _at_step(
 ) -> tuple[FoundResults, dict[str, str]]:
     """The results at the step that is asked for, the field and the step; and what is dropped."""
     (hints, step), runs, at = asked, [run for _, run in found], {}
-    if path.is_file():
+    table = path.is_file() and hints.lone != "file"
+    if table:
         at = dict([field_of_step(path, runs, step)])
         cut = _having(found, at)
     else:
@@ -298,11 +301,11 @@ def _at_step(
             if mine
         ]
     results = _of_forms(path, base, forms, cut, hints)
-    if not path.is_file():
+    if not table:
         results.said.append(f"only {step} of the number '{key}'")
         results.imports, results.table = {}, ""
     with suppress(ClaimError, DataError):
-        measure = hints.measure if path.is_file() else results.measure
+        measure = hints.measure if table else results.measure
         whole = replace(hints, step=None, measure=measure)
         before = _of_forms(path, base, forms, found, whole).runs
         lost = dropped_at_step(step, before, results.runs)
@@ -312,11 +315,7 @@ def _at_step(
 
 
 def _found(forms: Sequence[Form], base: Path, path: Path, told: FilesRead) -> Found:
-    return [
-        (form, run)
-        for form in forms
-        for run in (runs_of(path, form.importer, base, told) if form.runs is None else form.runs)
-    ]
+    return [(form, run) for form in forms for run in runs_of_form(path, form, base, told)]
 
 
 def _tidy(path: Path, base: Path, found: Found, hints: Hints) -> FoundResults:
@@ -413,8 +412,8 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     refuse_percent(path, ((run.place, row.get(measure)) for run in rows.runs for row in run.rows))
     lost = tasks_left_out(rows.runs, task, measure)
     rows = without_tasks(rows, lost)
-    rows, hints = paired_by_folds(found := rows, {*told, measure}, hints)
-    told |= {rows.seed}
+    found, rows = paired_by_folds(rows, {*told, measure}, hints)
+    told |= {found.seed, rows.seed}
     folds = folds_of(found, rows)
     step = _as_runs(rows, {*told, measure}, hints, numbered=sheet.numbered)
     read = rows
@@ -439,8 +438,9 @@ def _of_sheet(sheet: Sheet, hints: Hints, chosen: tuple[str, str] | None = None)
     )
     results.said = [*filter(None, (*sheet.words[:2], said, *lines, *sheet.words[2:]))]
     results.said += of_states(rows.runs, sheet.ended)
-    results.doubts = doubts_of(rows, {*told, measure}, measure, step, unit=bool(hints.unit))
+    results.doubts = doubts_of(rows, {*told, measure}, measure, step, hints)
     results.said += dict.fromkeys(results.doubts.values())
+    results.rows = None if hints.unit else rows
     results.said += of_unread(rows.runs, {*told, measure, step}) if sheet.cells else ()
     results.each = each_run(rows, hints)
     if hints.unit:
@@ -486,11 +486,13 @@ def _chart(path: Path, base: Path, names: Sequence[str], hints: Hints) -> FoundR
     results.said = [
         f"the number '{number}'" if "'value'" in each else each for each in results.said
     ]
-    results.said += _left_out(forms)
+    results.said += left_out(forms)
     return results
 
 
-def _left_out(forms: Sequence[Form]) -> list[str]:
-    """What is said of files, or columns, that are alone: no arm has one run."""
+def left_out(forms: Sequence[Form]) -> list[str]:
+    """What is said of files, or columns, without a number, and alone: no arm has one run."""
+    first = [form.first.name for form in forms if form.first]
+    said = [f"the first run, from which others are numbered on: {named(first)}"] if first else []
     left = [name for form in forms for name in form.left_out]
-    return [f"left out, for no other is named alike: {named(left)}"] if left else []
+    return said + ([f"left out, for no other is named alike: {named(left)}"] if left else [])

@@ -165,6 +165,17 @@ def import_of(path: Path, declared: Mapping[str, Any]) -> Importer:
     return importer_named(declared["from"]).declared(path, declared)
 
 
+def runs_of_form(path: Path, form: Form, base: Path, read: FilesRead) -> list[FoundRun]:
+    """The runs of a form, with the first one, whose name has no number."""
+    if form.runs is not None:
+        return [*form.runs]
+    runs = runs_of(path, form.importer, base, read)
+    if form.first is None:
+        return runs
+    first = runs_of(path, {**form.importer, "path": form.first.name}, base, read)
+    return [*(replace(run, fields={**run.fields, **form.first.said}) for run in first), *runs]
+
+
 def runs_of(path: Path, declared: Mapping[str, Any], base: Path, read: FilesRead) -> list[FoundRun]:
     """The runs that an import finds below ``base``."""
     importer = import_of(path, declared)

@@ -12,9 +12,9 @@ from pathlib import Path
 from repro.errors import ClaimError, DataError
 from repro.results.column_arms import ARM, runs_of_columns, said_of_columns
 from repro.results.forms import Form, FoundRun, UnfitError, Way, named, refused
-from repro.results.found_results import FoundResults
+from repro.results.found_results import FoundResults, left_out
 from repro.results.importer import FilesRead
-from repro.results.importers import import_of, runs_of, ways_of
+from repro.results.importers import import_of, runs_of_form, ways_of
 from repro.results.path_names import parts_of
 from repro.results.readings import short
 from repro.results.roles import TRIAL, role_of
@@ -56,7 +56,7 @@ def read_items(path: Path, root: Path, hints: Hints) -> FoundResults:
             task = "task" if way.sort == "framework" else _task_field(found, hints)
             found = _of_one_task(path, found, hints, task) if task else found
             results = _of_rows(path, forms, found, hints)
-            results.said += read.said
+            results.said += [*read.said, *left_out(forms)]
             left = named(dict.fromkeys(sums.values()))
             results.said += [f"left out, {SUMS}: {left}"] if sums else []
             return results
@@ -72,7 +72,7 @@ def _rows_of(path: Path, way: Way, form: Form, base: Path, read: FilesRead) -> I
     """The rows of items; those of a framework lie next to numbers that are means over them."""
     if way.sort == "framework":
         return import_of(path, form.importer).items(base, read)
-    return form.runs or runs_of(path, form.importer, base, read)
+    return runs_of_form(path, form, base, read)
 
 
 def _task_field(found: Sequence[tuple[Form, FoundRun]], hints: Hints) -> str:
@@ -143,6 +143,7 @@ def _of_rows(
         if not (where or hints.alone):
             raise no_arms(path, runs, hints)
         arms = [text_in(path, run, where) if where else path.resolve().stem for run in runs]
+    _refuse_other_texts(path, [*zip(arms, runs, strict=True)], {*told, where}, hints, trial)
     names_of_numbers = measured(Rows(path, arms, runs, seed), {*told, where}, hints.measure)
     measure, said = measure_of(path, names_of_numbers, hints, runs)
     others = [name for name in _answers(runs) if name not in {*told, where, measure}]
@@ -325,6 +326,48 @@ def _refuse_twice(
             )
             raise refused(path, mistake, "each item once in each run", advice)
         places[key] = run.place
+
+
+_TEXTS = (
+    re.compile(r"doc_?hash"),
+    re.compile(r"doc(?:\..+)?|question|problem|query|instruction|input|target(?:_hash)?"),
+    re.compile(r"prompt(?:_hash)?"),
+)
+"""Fields of what is asked, the surest first; prompts of one question may differ by their form."""
+
+
+def _refuse_other_texts(
+    path: Path, found: Sequence[tuple[str, FoundRun]], told: set[str], hints: Hints, trial: str
+) -> None:
+    """ClaimError for an item that is another question in one arm than in the other."""
+    keys = found[0][1].fields
+    able = ([key for key in keys if of.fullmatch(key.casefold())] for of in _TEXTS)
+    pairing, mistake = "", ""
+    for key in (key for key in next(filter(None, able), []) if key not in told):
+        first: dict[tuple[str, str], tuple[str, str]] = {}
+        of_arm: dict[str, list[str]] = {}
+        others = []
+        for arm, run in found:
+            text = " ".join(str(run.fields.get(key, "")).split())
+            place = (text_in(path, run, hints.items), str(run.fields.get(trial, "")))
+            other, before = first.setdefault(place, (arm, text))
+            others += [(place[0], other, before, arm, text)] if before != text else []
+            of_arm.setdefault(arm, []).append(text)
+        texts = [{*each} for each in of_arm.values()]
+        if all(each == texts[0] for each in texts) and len(found) == sum(map(len, texts)):
+            pairing = pairing or key
+        if others and not mistake:
+            item, other, before, arm, text = others[0]
+            shown = [short(each) for each in (before, text)]
+            mistake = f"item '{short(item)}' is not the same in each arm: '{key}' differs, in "
+            mistake += f"{other} and {arm}"
+            mistake += ": '{}', '{}'".format(*shown) * (shown[0] != shown[1])
+    if mistake:
+        advice = "have all answer the same items, or name the field of these: --items FIELD"
+        advice = (
+            f"pair them by another field: --items {shlex.quote(pairing)}" if pairing else advice
+        )
+        raise refused(path, mistake, "the same items in each arm", advice)
 
 
 def _row(path: Path, arm: str, run: FoundRun, measure: str, seed: str, hints: Hints) -> ItemValue:

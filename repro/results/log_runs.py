@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from repro.files import leads_out, read_bytes
 from repro.results.forms import FoundRun, refused
@@ -47,6 +48,12 @@ _STEP = re.compile(
     r"(?i)(?<![a-z])(?:global[_ ])?(?:steps?|iter(?:ation)?s?|it|epochs?)"
     r"[\"']?[:= ]+(\d+)(?:/(\d+))?"
 )
+_TIMES = re.compile(
+    r"(?i)(?<![a-z])(?:\w*_)?(?:time|date|timestamp|elapsed|duration|eta)(?:_\w*)?[\"']?[ :=]*"
+    rf"{NUMBER}\w*|\d+([-:/])\d+\1\d+\S*|(?<![\w.])[\d.]+ ?m?s\b|\S*/[a-z_.]\S*"
+)
+"""Times, dates and paths, which may differ in two logs of one run."""
+
 _DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 
@@ -247,6 +254,25 @@ class Stand:
         return self.step is not None and self.total is not None and self.step < self.total
 
 
+def end_of(stands: Sequence[Stand], step: int | None) -> Stand | Literal["other"] | None:
+    """The last value, or the last at a step; None where the run ended before its last one.
+
+    "other" where it is the log of a run that was to end at another step, and did.
+    """
+    if not stands:
+        return None
+    last = stands[-1]
+    if not math.isfinite(last.value):
+        return last
+    if step is None:
+        return None if last.ended_early else last
+    at = [stand for stand in stands if stand.step == step]
+    if at:
+        return at[-1]
+    early = last.step is None or (last.step < step and last.total in (None, step))
+    return None if early or last.ended_early else "other"
+
+
 @dataclass(frozen=True, slots=True)
 class Log:
     """The values in a log, by their names, and the digests of all of it, and of its source.
@@ -259,6 +285,14 @@ class Log:
     digest: str
     source: str
 
+    def as_run(self, measure: str) -> FoundRun:
+        """The values of a number as the series of a run, with their steps where all say one."""
+        stands = self.values[measure]
+        rows: list[Row] = [{measure: each.value} for each in stands]
+        if all(each.step is not None for each in stands):
+            rows = [{"step": float(each.step or 0), measure: each.value} for each in stands]
+        return FoundRun(self.name, {}, rows)
+
 
 def read_log(file: Path, path: Path, names: Sequence[str]) -> Log:
     """The values of some names in a log; ClaimError where it cannot be read."""
@@ -270,25 +304,47 @@ def read_log(file: Path, path: Path, names: Sequence[str]) -> Log:
     except OSError as error:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(file, mistake, "a log", "check the file") from None
-    end = _SOURCE_ENDS.search(text)
-    end = end if end is not None and _SOURCE.search(text, 0, end.start()) else None
-    source = "" if end is None else _digest(_SEED_SET.sub(r"\1", text[: end.start()]))
-    lines = text[0 if end is None else end.end() :].splitlines()
+    start, end = _source_in(text)
+    source = _digest(_SEED_SET.sub(r"\1", text[start:end])) if end else ""
+    lines = (text[:start] + text[end:]).splitlines()
     sought = {name: _sought(name) for name in names}
     there = [name for name, of in sought.items() if of.search(text)]
     values = {name: [*_stands(file, lines, name, sought[name])] for name in there}
     return Log(file.relative_to(path).as_posix(), values, _digest(text), source)
 
 
+def _source_in(text: str) -> tuple[int, int]:
+    """Where the source stands that a log holds, up to a line of `=`, or between two; else 0, 0."""
+    start = 0
+    for line in _SOURCE_ENDS.finditer(text):
+        if _SOURCE.search(text, start, line.start()):
+            return start, line.start()
+        start = line.end()
+    return 0, 0
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def forms_of_lines(file: Path) -> set[str]:
-    """What the lines of a log are with a mark in place of numbers, where words are in them."""
-    lines = read_bytes(file, LARGEST).decode("utf-8", "replace").splitlines()
-    marked = {_DIGITS.sub("#", line.strip()) for line in lines}
-    return {each for each in marked if any(map(str.isalpha, each))}
+def forms_of_lines(file: Path) -> Mapping[str, list[str]]:
+    """The lines of a log with words in them, without times and paths, by what they are alike in.
+
+    That is the line with a mark in place of numbers.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in read_bytes(file, LARGEST).decode("utf-8", "replace").splitlines():
+        if any(map(str.isalpha, marked := _DIGITS.sub("#", line.strip()))):
+            found[marked].append(_TIMES.sub("", line.strip()))
+    return found
+
+
+def apart(lines: Mapping[str, list[str]], others: Mapping[str, list[str]]) -> bool:
+    """Whether as many lines of one form say other numbers in two logs, which so are two runs."""
+    return any(
+        len(lines[form]) == len(others[form]) and lines[form] != others[form]
+        for form in lines.keys() & others.keys()
+    )
 
 
 def _sought(name: str) -> re.Pattern[str]:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repro.errors import ClaimError
-from repro.results.forms import Form, FoundRun, named, refused
+from repro.results.forms import Form, FoundRun, alike_but_number, first_runs, named, refused
 from repro.results.roles import PHASES, RUNS, Role, role_of
 from repro.results.run_fields import Hints
 from repro.results.series import FORMS
@@ -108,6 +108,9 @@ def telling(names: Sequence[str]) -> list[str]:
         for kind, found in kinds.items()
         if len({PurePosixPath(name).parent for name in found}) > 1
     }
+    for kind in kinds.keys() - shared.keys():  # `run1.json` of one folder, next to `run_2.json`
+        for other in (each for each in shared if alike_but_number(each, kind)):
+            shared[other] += kinds[kind]
     told = {kind: each for kind, each in shared.items() if PurePosixPath(kind).stem not in SETTINGS}
     shared = told or shared
     if len(shared) < 2:
@@ -274,19 +277,18 @@ def by_template(names: Iterable[str], noun: str, *, file: bool) -> tuple[Form, .
     None where neither does. The names are those of files, or of folders.
     """
     names = sorted(names)
-    found, several = alike(names), list[str]()
     ways = [by_stamp(names), alike(names), *([by_number_of_folder(names)] if file else ())]
     for found in (*ways, by_folder(names, file=file)):
-        several = [
-            template for template, each in found.items() if len(each) > 1 and "{" in template
-        ]
+        firsts = first_runs(found)
+        several = [each for each, of in found.items() if len(of) > 1 and "{" in each]
         if several:
             break
     if not several and not all(name.endswith(EPISODES) for name in names):
         return ()
     imports = {template: import_keys(template) for template in several or names}
     left = [each[0] for each in found.values() if len(each) == 1] if several else []
-    return forms_named(f"a {noun}", imports, tuple(left))
+    forms = forms_named(f"a {noun}", imports, tuple(left))
+    return tuple(replace(form, first=firsts.get(str(form.importer["path"]))) for form in forms)
 
 
 STATE = "trainer_state.json"

@@ -1,7 +1,7 @@
 """The runs of a record, as its folder lies in a repository: a log for each run of one program.
 
-What the program itself prints at the head of a log, up to a line of `=`, is its source, and holds
-no value.
+What the program itself prints at the head of a log, up to a line of `=` or between two, is its
+source, and holds no value.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from glob import escape
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from string import digits
-from typing import Literal
 
 from repro.errors import printable
 from repro.results.folds import refuse_folds
@@ -27,6 +27,8 @@ from repro.results.log_runs import (
     LOGS,
     Log,
     Stand,
+    apart,
+    end_of,
     forms_of_lines,
     is_table,
     names_in_bars,
@@ -35,6 +37,7 @@ from repro.results.log_runs import (
 )
 from repro.results.path_names import common
 from repro.results.roles import RUNS, SEEDS, is_index, says_best
+from repro.results.row_units import Rows
 from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import object_in
@@ -92,6 +95,9 @@ def read_alone(
         if lone is None:
             raise
         hints = replace(hints, lone="file", measure=hints.measure or lone)
+        log = path.suffix.lower() in LOGS and not is_table(path)
+        if log and read_log(path, path.parent, [hints.measure]).values.get(hints.measure):
+            return read_record(path, RecordHints(hints.measure, step))
         results = read_results(path, root, hints)
     except OneEachError as error:
         if lone is None:
@@ -107,7 +113,7 @@ def is_record(path: Path) -> bool:
     Or a pattern names some.
     """
     if not path.is_dir():
-        return bool(_selected(path)[1])
+        return not path.exists() and bool(_selected(path)[1])
     logs = _logs(path) or [each for below in _below(path).values() for each in below]
     logs = [each for each in logs if not is_table(each)]
     others = [each for each in path.glob("*") if each.suffix.lower() in (".json", ".csv", ".jsonl")]
@@ -122,7 +128,8 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     meant, or a log cannot be read.
     """
     asked, (path, selected) = path, _selected(path)
-    left = [each.name for each in _logs(path) if each not in selected] if selected else []
+    pattern = selected and not asked.is_file()
+    left = [each.name for each in _logs(path) if each not in selected] if pattern else []
     said = [f"not used, not named so: {_some(left)}"] if left else []
     names = (hints.measure,) if hints.measure else MEASURES
     files, said = (selected, said) if selected else _chosen(path, names)
@@ -135,33 +142,35 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     logs, best = _without_best(logs, measure)
     said += [*others, *best]
     _refuse_joined(path, logs, measure)
-    logs, copies = _once(logs, measure)
+    logs, copies = _once(path, logs, measure)
     said += copies
-    ends = {log.name: _end(log.values.get(measure, []), hints.step) for log in logs}
+    ends = {log.name: end_of(log.values.get(measure, []), hints.step) for log in logs}
     if others := [name for name, end in ends.items() if end == "other"]:
         said.append(f"left out, without step {hints.step}: {_some(others)}")
     found = {name: end for name, end in ends.items() if end != "other"}
     there = {name: end for name, end in found.items() if isinstance(end, Stand)}
     if missing := [name for name, end in found.items() if end is None]:
         said.append(f"missing, for they ended without a last '{measure}': {_some(missing)}")
-    _refuse_apart(path, there, hints, [log.values.get(measure, []) for log in logs])
+    programs = _programs([log for log in logs if log.name in found])
+    _refuse_apart(asked, there, hints, [log.values.get(measure, []) for log in logs], programs)
     values = [
         _value(seed, end) for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
     ]
-    words = Path(_WILD.sub("", asked.relative_to(path).as_posix())).stem.strip("_-. ")
-    name = words or path.resolve().name
-    head = f"{number_of(len(values), 'log')} of {name}, the last '{measure}' of each"
+    words = Path(_WILD.sub("", asked.relative_to(path).as_posix())).stem
+    name = words.strip("_-. ") or path.resolve().name
     at = next((f", {end.at}" for end in there.values()), "")
+    head = f"{number_of(len(values), 'log')} of {name}, the last '{measure}' of each{at}"
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
-    lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
+    lines = [head, f"in the order of their names: {shown}", *said]
     chosen = says_best(measure) or any(end.best for end in there.values())
-    doubts = [_programs([log for log in logs if log.name in found]), CHOSEN if chosen else ""]
-    doubt = "; ".join(filter(None, doubts))
-    lines += filter(None, doubts)
-    lines += _submitted(path, measure, [end.value for end in there.values()])
-    return FoundResults(
-        asked, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
-    )
+    doubts = [programs, CHOSEN * chosen]
+    lines += [*filter(None, doubts), *_submitted(path, measure, [e.value for e in there.values()])]
+    results = FoundResults(asked, {name: values}, measure, said=lines)
+    results.doubts = {name: "; ".join(filter(None, doubts))} if any(doubts) else {}
+    if hints.step is None:
+        runs = [log.as_run(measure) for log in logs if log.name in there]
+        results.rows = Rows(path, [name] * len(runs), runs)
+    return results
 
 
 def _value(seed: int, end: Stand | str | None) -> FoundValue:
@@ -200,11 +209,18 @@ def _folders_of_runs(below: Mapping[str, list[Path]]) -> Mapping[str, list[Path]
     """The folders that a number tells apart, all of them or several of one word, as `seed_0`.
 
     None where the numbers are settings, as in `lr0.1` and `lr0.2`: after another word than that of
-    a run they count from 0 or 1.
+    a run they count from 0 or 1. `run` before `run_1` or `run2` is the first, and else in doubt.
     """
     runs = {name: each for name, each in below.items() if any(map(str.isdigit, name))}
-    words = {_NUMBER.sub("", name).strip("_-= ").casefold() for name in runs}
+    word_of = {name: _NUMBER.sub("", name).strip("_-= ()").casefold() for name in below}
+    words = {word_of[name] for name in runs}
     numbers = [_NUMBER.findall(name)[-1] for name in runs]
+    if first := [name for name in below if name not in runs and words == {word_of[name]}]:
+        least = min(map(float, numbers))
+        if least not in (1, 2) or len(first) > 1:
+            return {}
+        numbers.append(f"{least - 1:g}")
+        runs = {name: each for name, each in below.items() if name in runs or name in first}
     if len(words) == 1 and not (words <= {"", *RUNS, *SEEDS} or is_index(numbers)):
         return {}
     return runs if len(runs) == len(below) or len(runs) > 1 == len(words) else {}
@@ -231,6 +247,8 @@ def _one_of_each(
 
 def _selected(path: Path) -> tuple[Path, list[Path]]:
     """The folder of a pattern such as `logs/seed*.txt`, and the logs that it names."""
+    if path.is_file():
+        return path.parent, [path]
     if path.exists() or not _WILD.search(str(path)):
         return path, []
     folder = next(each for each in path.parents if each.is_dir())
@@ -332,8 +350,8 @@ def _without_others(
     names, forms = {_alike(log.name) for log in having}, set[str]()
     left = [log for log in logs if log not in having and _alike(log.name) not in names]
     if left:
-        forms = forms_of_lines(path / having[0].name)
-    left = [log for log in left if not forms & forms_of_lines(path / log.name)]
+        forms = {*forms_of_lines(path / having[0].name)}
+    left = [log for log in left if not forms & forms_of_lines(path / log.name).keys()]
     said = [f"not used, unlike the logs: {named([log.name for log in left])}"] if left else []
     return [log for log in logs if log not in left], said
 
@@ -374,18 +392,24 @@ def _refuse_joined(path: Path, logs: Sequence[Log], measure: str) -> None:
             raise refused(path, mistake, "a log per run", advice)
 
 
-def _once(logs: Sequence[Log], measure: str) -> tuple[list[Log], list[str]]:
+def _once(path: Path, logs: Sequence[Log], measure: str) -> tuple[list[Log], list[str]]:
     """The logs without those of a run that is there already; a name with a seed stays."""
-    first: dict[object, Log] = {}
+    kept: dict[object, list[Log]] = {}
+    first: dict[str, Log] = {}
+    lines = cache(lambda name: forms_of_lines(path / name))
 
-    def mark(log: Log) -> object:
-        stands = [(each.step, each.value) for each in log.values.get(measure, [])]
-        return tuple(stands) if len(stands) >= LEAST_ALIKE else log.digest
+    def repeats(log: Log, other: Log) -> bool:
+        values = {each.value for each in log.values.get(measure, [])}
+        by_chance = sum(round(value, 2) != value for value in values) < LEAST_ALIKE
+        return not (by_chance and apart(lines(log.name), lines(other.name)))
 
     for log in sorted(logs, key=lambda log: (_SEED.search(log.name) is None, log.name)):
-        first.setdefault(mark(log), log)
-    copies = [log for log in logs if first[mark(log)] is not log]
-    said = [f"left out: {log.name} repeats {first[mark(log)].name}" for log in copies]
+        stands = [(each.step, each.value) for each in log.values.get(measure, [])]
+        alike = kept.setdefault(tuple(stands) if len(stands) >= LEAST_ALIKE else log.digest, [])
+        first[log.name] = next((other for other in alike if repeats(log, other)), log)
+        alike += [log] if first[log.name] is log else []
+    copies = [log for log in logs if first[log.name] is not log]
+    said = [f"left out: {log.name} repeats {first[log.name].name}" for log in copies]
     if len(said) > SHOWN:
         said = [f"left out, for they repeat others: {_some([log.name for log in copies])}"]
     return [log for log in logs if log not in copies], said
@@ -394,27 +418,12 @@ def _once(logs: Sequence[Log], measure: str) -> tuple[list[Log], list[str]]:
 # which value
 
 
-def _end(stands: Sequence[Stand], step: int | None) -> Stand | Literal["other"] | None:
-    """The last value, or the last at a step; None where the run ended before its last one.
-
-    "other" where it is the log of a run that was to end at another step, and did.
-    """
-    if not stands:
-        return None
-    last = stands[-1]
-    if not math.isfinite(last.value):
-        return last
-    if step is None:
-        return None if last.ended_early else last
-    at = [stand for stand in stands if stand.step == step]
-    if at:
-        return at[-1]
-    early = last.step is None or (last.step < step and last.total in (None, step))
-    return None if early or last.ended_early else "other"
-
-
 def _refuse_apart(
-    path: Path, ends: Mapping[str, Stand], hints: RecordHints, every: Sequence[Sequence[Stand]]
+    path: Path,
+    ends: Mapping[str, Stand],
+    hints: RecordHints,
+    every: Sequence[Sequence[Stand]],
+    programs: str,
 ) -> None:
     """ClaimError where logs do not end at one step, or with one line, and so are not alike.
 
@@ -440,7 +449,10 @@ def _refuse_apart(
     steps = all(end.step is not None for end in finite.values())
     first = next(iter(finite.values())).step
     advice = f"put the logs of another program into another folder: {_some(others)}"
-    if steps and hints.step is None:
+    if steps and programs:
+        said += f"; {programs}"
+        advice = "put the logs of each program into a folder, and name one of them"
+    elif steps and hints.step is None:
         advice = f"say which step counts, as in --step {first}, or {advice}"
     raise refused(path, f"its logs do not end alike: {said}", "runs of one program", advice)
 

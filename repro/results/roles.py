@@ -22,6 +22,7 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
         *("arm", "group", "method", "variant", "treatment", "condition", "algorithm", "algo"),
         *("classifier", "clf", "estimator", "learner", "framework", "agent", "system", "policy"),
         *("approach", "technique", "strategy", "solver", "optimizer", "optimiser"),
+        "scheme",
         *("architecture", "arch", "model", "name"),
     ),
     "seed": (
@@ -37,6 +38,7 @@ NAMES: Mapping[Role, tuple[str, ...]] = {
         *("episode", "ep", "trial", "doc", "document", "question", "sample", "item", "example"),
         *("instance", "prompt", "query", "qid", "problem", "image", "sentence", "case"),
         *("test_case", "conversation", "dialog", "utterance", "passage"),
+        *("instruction", "input", "text", "premise", "hypothesis", "paragraph", "caption"),
     ),
     "fold": (
         *("fold", "cv_fold", "cv_split", "split", "cv", "outer_fold", "inner_fold", "kfold"),
@@ -137,7 +139,7 @@ def plain(name: str) -> str:
     if before and last.casefold() in _INNER:  # env.name, optimizer._target_
         last = before.rpartition(".")[2]
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last.strip().lstrip("#").strip().rstrip(":# "))
-    return re.sub(r"[\s-]+", "_", split).casefold()
+    return re.sub(r"[\s-]+", "_", split).casefold().removeprefix("key_")  # of Weka's experimenter
 
 
 def role_of(name: str) -> Role | None:

@@ -102,13 +102,13 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
     ``numbered``: rows may be numbered, as those of a table with a column per arm are.
     """
     count = len(set(rows.arms))
-    for key in rows.keys(told):
+    for key in sorted(rows.keys(told), key=lambda each: role_of(each) not in PART):
         role = role_of(key)
         if role in PART:
             why = WHAT[str(role)]
             values = dict.fromkeys(value for cells in rows.cells(key).values() for value in cells)
             mistake = f"no seeds are named, and '{key}' tells rows apart ({named(values)}): {why}"
-            advice = _one_phase(rows, key) or _of_parts(rows, key, values)
+            advice = _one_phase(rows, key) or _of_parts(rows, key, values, told)
             raise refused(rows.path, mistake, "runs that differ by their seed", advice)
         counted = role == "index" and numbered and number_like(rows.runs, key)
         if role == "measure" or counted or key == STAMP or rows.of_task(key):
@@ -119,7 +119,7 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
 
 
-def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
+def _of_parts(rows: Rows, key: str, values: Collection[str], told: Collection[str]) -> str:
     """What to do about rows that are items, or folds, of one data set or of several."""
     if role_of(key) == "item":
         item = key
@@ -127,6 +127,8 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
             others = [each for each in rows.keys({key}) if rows.told_apart(each, key)]
             item = next(iter(others), key)
         advice = f"--items {item} compares the arms item by item"
+        if len({*rows.arms}) == 1:
+            advice = f"--items {item} compares two arms item by item; no limit is judged so"
         if all(role_of(each) == "measure" for each in rows.keys({key})):
             return advice
         return f"{advice}; --unit FIELD names the field of the run, over which they are averaged"
@@ -136,8 +138,19 @@ def _of_parts(rows: Rows, key: str, values: Collection[str]) -> str:
     if role_of(key) != "fold" or not is_k_fold(key):
         return unit
     if any(seed_number(value) is None for value in values):
-        return f"write a number for each fold into '{key}', the same in every arm; or {unit}"
-    return f"--unit {key} averages the rows of each fold, and folds are compared as such; or {unit}"
+        return f"write a number for each fold into '{key}', the same in every arm"
+    advice = f"--unit {key} averages the rows of each fold, if they share its test set"
+    others = [each for each in rows.keys({*told, key}) if role_of(each) in (None, "seed")]
+    if other := next((each for each in others if rows.told_apart(key, each)), ""):
+        advice += f"; --seed {key} if each '{other}' makes other folds"
+    return advice
+
+
+def cuts_data(rows: Rows, key: str) -> bool:
+    """Whether a field numbers the folds of cross-validations, or names them."""
+    values = [str(run.fields.get(key, "")).strip() for run in rows.runs]
+    numbers = all(seed_number(value) is not None for value in values)
+    return role_of(key) == "fold" and is_k_fold(key) and (numbers or "fold" in plain(key))
 
 
 def _as_seed(key: str, values: Collection[str]) -> str:
@@ -213,6 +226,9 @@ def refuse_repeated(rows: Rows, told: Collection[str]) -> None:
         advice += f"; --task-field {apart[0]} --task {shlex.quote(value)} takes the rows of one"
     if role_of(apart[0]) in PART:
         advice = f"--unit {rows.seed} averages the rows of each run"
+    if any(cuts_data(rows, key) for key in {*keys, rows.seed}):
+        advice = "leave one row for each fold of a cross-validation, the mean of those that share "
+        advice += "its test set"
     advice = _one_phase(rows, apart[0]) or advice
     raise refused(rows.path, mistake, "one row for each run", advice)
 

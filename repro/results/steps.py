@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from repro.errors import printable
 from repro.results.forms import FoundRun, RunEnd, named, refused
 from repro.results.roles import counts_steps, role_of
 from repro.results.row_units import Rows
-from repro.results.run_fields import number_like, task_of
+from repro.results.run_fields import Hints, number_like, task_of
 from repro.results.run_values import CHOSEN, FoundValue
 from repro.results.series import Row
 from repro.schema.numbers import number_of
@@ -83,19 +84,65 @@ def in_series(rows: Rows, step: str) -> Rows:
 
 
 def doubts_of(
-    rows: Rows, told: Collection[str], measure: str, step: str, *, unit: bool
+    rows: Rows, told: Collection[str], measure: str, step: str, hints: Hints
 ) -> dict[str, str]:
     """What speaks against the runs of each arm: where they end, and a number that is the best.
 
     ``told`` are the fields that say something, ``step`` the one of a table's steps. The parts of
-    a ``unit`` have no end.
+    a unit have no end, and at the step that is asked for it says nothing.
     """
     several = any(sum(measure in row for row in run.rows) > 1 for run in rows.runs)
     doubts = early_ends(rows, measure, step) if several else unlike_steps(rows, told)
-    doubts = {} if unit else doubts
+    doubts = doubts if hints.step is not None else unfinished(rows) | doubts
+    doubts = {} if hints.unit else doubts
     best = CHOSEN if "best" in re.split(r"[^a-z]+", measure.casefold()) else ""
     both = {arm: (doubts.get(arm, ""), best) for arm in dict.fromkeys(rows.arms)}
     return {arm: "; ".join(filter(None, said)) for arm, said in both.items() if any(said)}
+
+
+EARLY = "ended early: "
+"""What is said of runs that stopped before their end, or before others."""
+
+
+def unfinished(rows: Rows) -> dict[str, str]:
+    """What is said of the arms with runs whose files say that more was to come."""
+    doubts = {}
+    for arm in dict.fromkeys(rows.arms):
+        mine = [run.fields for of, run in zip(rows.arms, rows.runs, strict=True) if of == arm]
+        if ends := [*filter(None, map(_own_end, mine))]:
+            doubts[arm] = (
+                f"{len(ends)} of {number_of(len(mine), 'run')} of '{printable(arm[:100])}' {EARLY}"
+                f"{'; '.join(dict.fromkeys(ends))}; unless a rule stops them, they are not finished"
+            )
+    return doubts
+
+
+def _own_end(fields: Mapping[str, Any]) -> str:
+    """Where a run stands whose fields say that it has not reached its end; else empty.
+
+    A last epoch may end by a fraction before its end.
+    """
+    for key, total, apart in (("global_step", "max_steps", 0), ("epoch", "num_train_epochs", 1)):
+        at, end = fields.get(key), fields.get(total)
+        if isinstance(at, int | float) and isinstance(end, int | float) and end > 0:
+            early = at < end and at + apart <= end
+            return f"'{key}' is {at:.15g}, and '{total}' {end:.15g}" if early else ""
+    return ""
+
+
+def ends_of_both(rows: Rows, other: Rows, measure: str) -> dict[str, str]:
+    """The doubt about each arm whose runs end before those of other results.
+
+    Nothing where one of them has no series, and no number counts the steps of both.
+    """
+    both = Rows(rows.path, [*rows.arms, *other.arms], [*rows.runs, *other.runs])
+    several = (any(sum(measure in row for row in run.rows) > 1 for run in of.runs)
+               for of in (rows, other))  # fmt: skip
+    if rows.task or other.task or not (_counters(both.runs) or all(several)):
+        return {}
+    if not _counters(both.runs) and (_counters(rows.runs) or _counters(other.runs)):
+        return {}
+    return early_ends(both, measure, "")
 
 
 def early_ends(rows: Rows, measure: str, step: str) -> dict[str, str]:
@@ -154,7 +201,7 @@ def _early(by_arm: Mapping[str, Sequence[list[float]]], key: str, task: str) -> 
             counts = named([f"{step} in {number_of(n, 'run')}" for step, n in said.items()])
             doubts[arm] = (
                 f"{len(early)} of {number_of(len(runs), 'run')} of '{printable(arm[:100])}'{where} "
-                f"ended early: the last {at}is {counts}, and {furthest:.15g} in the longest of all "
+                f"{EARLY}the last {at}is {counts}, and {furthest:.15g} in the longest of all "
                 f"arms; unless a rule stops them, their values are not comparable{advice}"
             )
     return doubts

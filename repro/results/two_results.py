@@ -9,6 +9,7 @@ from repro.results.forms import refused
 from repro.results.found_results import FoundResults
 from repro.results.path_names import labels_of
 from repro.results.run_values import refuse_percent
+from repro.results.steps import EARLY, ends_of_both
 
 
 def joined(results: FoundResults, other: FoundResults) -> FoundResults:
@@ -36,6 +37,11 @@ def joined(results: FoundResults, other: FoundResults) -> FoundResults:
     doubts = {
         arm: f"{line} ({arm})" for each in (results, other) for arm, line in each.doubts.items()
     }
+    if results.rows and other.rows:
+        early = ends_of_both(results.rows, other.rows, results.measure)
+        early = {arm: text for arm, text in early.items() if text not in doubts.get(arm, "")}
+        doubts |= {arm: "; ".join(filter(None, (early[arm], doubts.get(arm)))) for arm in early}
+        said += early.values()
     return FoundResults(
         results.path,
         {**results.runs, **other.runs},
@@ -44,6 +50,16 @@ def joined(results: FoundResults, other: FoundResults) -> FoundResults:
         doubts=doubts,
         items=results.items + other.items,
     )
+
+
+def refuse_early(results: FoundResults, baseline: str) -> None:
+    """ClaimError for an arm of one run that ended before those of the ``baseline``, or its end."""
+    for arm, runs in results.runs.items():
+        doubt = results.doubts.get(arm, "")
+        if arm != baseline and len(runs) == 1 and EARLY in doubt:
+            advice = "give the finished run; or, if a rule ends it, its number in a table with a "
+            advice += "row per run, and no column of steps"
+            raise refused(results.path, doubt, "a run that went as far as others", advice)
 
 
 def refuse_arms(results: FoundResults) -> None:
@@ -80,4 +96,5 @@ def _renamed(results: FoundResults, name: str) -> FoundResults:
         runs={name: runs},
         items=tuple(row._replace(arm=name) for row in results.items),
         doubts=dict(zip([name], results.doubts.values(), strict=False)),
+        rows=results.rows and replace(results.rows, arms=[name] * len(results.rows.arms)),
     )

@@ -34,7 +34,7 @@ from repro.results.readings import number_in
 from repro.results.record_logs import read_alone
 from repro.results.run_fields import Hints
 from repro.results.run_values import FoundValue
-from repro.results.two_results import joined, refuse_arms
+from repro.results.two_results import joined, refuse_arms, refuse_early
 from repro.schema.base import name_of
 from repro.schema.numbers import number_of
 from repro.specs.claim import WRITTEN_FROM_RESULTS
@@ -74,7 +74,7 @@ def reference_of(text: str) -> Path | PrintedReference:
         return Path(text)
     if found is None and "±" in plain and re.search(r"(?i)\b(?:se|sem|standard error)\b", plain):
         advice = f"  expected: {PRINTED_FORM}\n  to do: write the deviation, the error times √n"
-        raise ClaimError(f"--within {text}: a standard error is no standard deviation\n{advice}")
+        raise ClaimError(f"--within {text}: a standard error is not the deviation\n{advice}")
     if found is None:
         return Path(text)
     mean, sd, *sizes = found.groups()
@@ -297,7 +297,10 @@ def _read(comparison: CompareOptions) -> FoundResults:
     results = _one(comparison, comparison.results, lone)
     if lone is None:
         refuse_arms(results)
-    return joined(results, other)
+    both = joined(results, other)
+    if comparison.within:
+        refuse_early(both, [*both.runs][-1])
+    return both
 
 
 def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
@@ -308,14 +311,23 @@ def _with_arm(comparison: CompareOptions, name: str) -> FoundResults:
         with suppress(ClaimError, DataError):
             results = read_results(comparison.results, comparison.out, hints)
             arms = [*results.runs]
-            if label_named(results.path, name, arms) in arms:
-                return results
+            if (arm := label_named(results.path, name, arms)) in arms:
+                break
+    else:
+        raise _no_arm(comparison, name, arms)
+    if comparison.within:
+        refuse_early(results, arm)
+    return results
+
+
+def _no_arm(comparison: CompareOptions, name: str, arms: Sequence[str]) -> ClaimError:
+    """The error of a name that neither a file nor an arm has."""
     printed = f", or {PRINTED_FORM}" if comparison.within else ""
     more = f"; arms are {named(arms)}" if arms else ""
     if not (arms or comparison.hints.arm):
         more = f"; for an arm of {comparison.results}, name their field: --arm FIELD"
     mistake = f"no file, no folder and no arm of {comparison.results} is called so"
-    raise refused(Path(name), mistake, f"runs, one of the arms{printed}", f"check the name{more}")
+    return refused(Path(name), mistake, f"runs, one of the arms{printed}", f"check the name{more}")
 
 
 def _with_printed(results: FoundResults, printed: PrintedReference) -> FoundResults:

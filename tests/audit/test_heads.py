@@ -321,3 +321,62 @@ def test_a_first_row_all_in_bold_is_a_header(tmp_path):
     head = "".join(f"<td><b>{name}</b></td>" for name in ("Method", "1%", "0.5"))
     rows, _ = audited(tmp_path, f"<table><tr>{head}</tr>{body}</table>{SAID}", better="higher")
     assert set(rows) == {"IRM vs ERM, 1%", "IRM vs ERM, 0.5"}
+
+
+CLINICAL = (
+    "Mean ± SD. {}\n\n| Variable | Control (n = 30) | Treated (n = 30) | {} |\n|---|---|---|---|\n"
+    "| CRP | 5.1 ± 1.9 | 6.4 ± 2.1 | {} |\n| BMI | 24.1 ± 3.1 | 25.0 ± 3.0 | {} |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        *((head, "Student's t-test.") for head in ("p-val", "pval", "p-wert", "p_{Student}")),
+        *((head, "") for head in ("p, Student's test", "p (Student)", "Student's p")),
+    ],
+)
+def test_names_of_a_column_of_p(tmp_path, head, words):
+    arms = ((5.1, 1.9, 30), (6.4, 2.1, 30)), ((24.1, 3.1, 30), (25.0, 3.0, 30))
+    ps = [stats.ttest_ind_from_stats(*a, *b).pvalue for a, b in arms]
+    assert ps == pytest.approx([0.0148, 0.258], abs=1e-3)
+    rows, _ = audited(tmp_path, CLINICAL.format(words, head, "0.015", "0.02"))
+    assert [(row.p_printed, row.answer == "holds") for row in rows.values()] == [
+        ("0.015", True),
+        ("0.02", False),
+    ]
+
+
+@pytest.mark.parametrize("head", ["P adj", "p_adj", "adj. p", "adjusted p-value"])
+def test_a_column_of_p_that_its_name_says_are_corrected(tmp_path, head):
+    rows, _ = audited(tmp_path, CLINICAL.format("Student's t-test.", head, "0.015", "0.258"))
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    assert all("corrected" in row.reason for row in rows.values())
+
+
+@pytest.mark.parametrize("head", ["p for trend", "P for interaction", "q", "q-value"])
+def test_a_column_of_another_p_is_neither_a_method_nor_read(tmp_path, head):
+    rows, said = audited(tmp_path, CLINICAL.format("Student's t-test.", head, "0.015", "0.02"))
+    assert len(rows) == 2
+    assert not any(row.p_printed for row in rows.values())
+    assert f"Left unread: {head}." in said
+
+
+def test_p_below_each_of_two_groups_of_columns(tmp_path):
+    text = (
+        "\\begin{table}\\caption{Mean $\\pm$ SD, 12 participants per group; two-sided Student's "
+        "$t$ test against Control.}\n\\begin{tabular}{lcccc}\\toprule\n"
+        " & \\multicolumn{2}{c}{Recall} & \\multicolumn{2}{c}{Latency (ms)} \\\\\n"
+        "Group & Score & $p$ & Time & $p$ \\\\ \\midrule\n"
+        "Control & $14.2 \\pm 3.1$ & -- & $612 \\pm 88$ & -- \\\\\n"
+        "Sleep & $17.5 \\pm 2.8$ & 0.012 & $580 \\pm 92$ & 0.39 \\\\\n"
+        "Nap & $16.0 \\pm 3.4$ & 0.19 & $601 \\pm 79$ & 0.07 \\\\\n"
+        "\\bottomrule\\end{tabular}\\end{table}\n"
+    )
+    wrong = stats.ttest_ind_from_stats(601, 79, 12, 612, 88, 12).pvalue
+    assert wrong == pytest.approx(0.75, abs=0.01)
+    rows, _ = audited(tmp_path, text, "a.tex")
+    found = [(row.p_printed, row.answer) for row in rows.values()]
+    assert found == [(p, "holds") for p in ("0.012", "0.19", "0.39")] + [("0.07", "does not")]
+    rows, _ = audited(tmp_path, text.replace("$p$", "P"), "a.tex")  # P may be a precision
+    assert not any(row.p_printed for row in rows.values())

@@ -1,8 +1,9 @@
-"""What stars and daggers are said to mean, and that their p is checked: Welch's p by scipy."""
+"""What p, stars and daggers are said to compare and mean, and their check: Welch by scipy."""
 
 from __future__ import annotations
 
 import pytest
+from scipy import stats
 
 from repro.audit.printed_cells import legend_told
 from tests.audit.printed import audited, welch
@@ -103,8 +104,15 @@ def test_a_dagger_of_latex(tmp_path):
     assert (rows["B vs A, Acc"].answer, rows["B vs A, Acc"].p_printed) == ("holds", "<0.05")
 
 
-@pytest.mark.parametrize("test", ["paired t-test", "Wilcoxon signed-rank test", "Welch's t-test"])
-def test_without_a_star_a_paired_test_may_say_more(tmp_path, test):
+@pytest.mark.parametrize(
+    ("test", "answers"),
+    [
+        ("paired t-test", ("cannot say", "holds", "does not")),
+        ("Wilcoxon signed-rank test", ("cannot say", "cannot say", "cannot say")),
+        ("Welch's t-test", ("holds", "holds", "does not")),
+    ],
+)
+def test_without_a_star_a_paired_test_may_say_more(tmp_path, test, answers):
     """Its p falls with the correlation of the arms, below .05 unless deviations differ much."""
     text = (
         "| Method | CIFAR | SVHN |\n|---|---|---|\n| Base | 93.4 ± 0.2 | 96.1 ± 0.2 |\n"
@@ -116,12 +124,239 @@ def test_without_a_star_a_paired_test_may_say_more(tmp_path, test):
     names = ("Ours vs Base, CIFAR", "Ours vs Base, SVHN", "Big vs Base, CIFAR")
     same, wide, best = map(rows.get, names)
     paired = test.startswith("paired")
-    assert same.answer == ("cannot say" if paired else "does not")
-    assert (wide.answer, best.answer) == ("does not", "holds")
-    for row in (same, wide, best):
-        assert ("of unpaired runs" in row.reason) == (not test.startswith("Welch"))
-    assert ("if the arms are correlated suitably" in same.reason) == paired
+    assert (same.answer, wide.answer, best.answer) == answers
+    assert ("the arms are correlated suitably" in same.reason) == paired
+    assert test.startswith("Wilcoxon") == ("the value of every run" in best.reason)
     rows, _ = audited(tmp_path, text.replace(" of 5 seeds", ""), "b.md")
     starred = rows["Mid vs Base, CIFAR"]
     assert ("correlated suitably" in starred.reason) == paired
     assert (starred.answer == "cannot say") == (not test.startswith("Welch"))
+
+
+STEPS = (
+    "Mean ± SD of 5 runs; Welch's t-test{}.\n\n| Model | F1 | p{} |\n|---|---|---|\n"
+    "| BiLSTM | 88.1 ± 0.4 | |\n| BERT | 90.2 ± 0.3 | <0.001{} |\n| Ours | 90.4 ± 0.3 | {} |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "head"),
+    [
+        ("; p values compare each model with the one above it", ""),
+        (" against the best baseline", ""),
+        (", each row against the previous row", ""),
+        ("; p: Ours against BERT, BERT against BiLSTM", ""),
+        ("", " vs previous"),
+        ("", " (vs. next best)"),
+    ],
+)
+@pytest.mark.parametrize("p", ["0.32", "<0.001"])
+def test_words_that_name_another_row_for_each_p(tmp_path, words, head, p):
+    """Neither the honest p against BERT is accused, nor does one against BiLSTM hold."""
+    assert welch((90.4, 0.3, 5), (90.2, 0.3, 5)) == pytest.approx(0.323, abs=1e-3)
+    rows, _ = audited(tmp_path, STEPS.format(words, head, "", p))
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    assert not any(row.graded for row in rows.values())
+
+
+def test_a_p_that_fits_another_row_than_the_one_without_a_p(tmp_path):
+    rows, _ = audited(tmp_path, STEPS.format("", "", "", "0.32"))
+    assert [row.answer for row in rows.values()] == ["holds", "cannot say"]
+    rows, _ = audited(tmp_path, STEPS.format("", "", "", "0.002"))
+    assert rows["Ours vs BiLSTM, F1"].answer == "does not"  # nor is it one against BERT
+    for words in (" against BiLSTM", " against the previous best BiLSTM"):
+        rows, _ = audited(tmp_path, STEPS.format(words, "", "", "<0.001"))
+        assert [row.answer for row in rows.values()] == ["holds", "holds"]
+    rows, _ = audited(tmp_path, STEPS.format(" against BiLSTM", "", "", "0.32"))
+    assert rows["Ours vs BiLSTM, F1"].answer == "does not"
+
+
+def test_a_caption_or_the_option_that_names_the_other_row(tmp_path):
+    for words, given in ((" against BERT", None), ("", "BERT")):
+        rows, _ = audited(tmp_path, STEPS.format(words, "", "", "0.32"), baseline=given)
+        assert rows["Ours vs BERT, F1"].answer == "holds"
+        assert rows["BiLSTM vs BERT, F1"].p_printed is None
+
+
+def test_a_column_of_p_that_names_two_of_three_methods(tmp_path):
+    text = (
+        "Mean ± SD, 10 runs. Two-sided Welch t-test.\n\n| Data | Base | Mixup | Ours | {} |\n"
+        "|---|---|---|---|---|\n| A | 85.12 ± 0.45 | 85.25 ± 0.40 | 85.30 ± 0.52 | 0.81 |\n"
+        "| B | 71.49 ± 0.38 | 71.80 ± 0.35 | 72.01 ± 0.41 | 0.023 |\n"
+    )
+    assert welch((85.30, 0.52, 10), (85.25, 0.40, 10)) == pytest.approx(0.812, abs=1e-3)
+    rows, _ = audited(tmp_path, text.format("p (Ours vs Mixup)"))
+    found = {name: row.answer for name, row in rows.items() if row.p_printed}
+    assert found == {"Ours vs Mixup, A": "holds", "Ours vs Mixup, B": "does not"}
+    rows, _ = audited(tmp_path, text.format("p (vs best)"))
+    assert not any(row.p_printed for row in rows.values())
+
+
+CLINICAL = (
+    "Values are mean ± SD. {}\n\n| Variable | Control (n = 30) | Treated (n = 30) | P |\n"
+    "|---|---|---|---|\n| CRP | 5.1 ± 1.9 | 6.4 ± 2.1 | 0.015 |\n"
+    "| BMI | 24.1 ± 3.1 | 25.0 ± 3.0 | 0.02 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Student's t-test; P values adjusted for age and sex.",
+        "Student's t-test on the change from baseline.",
+        "P values are from ANCOVA adjusted for baseline.",
+        "Linear mixed models (Satterthwaite t-tests) gave P.",
+        "P by logistic regression.",
+        "P values by GEE with age as a covariate.",
+        "Repeated measures ANOVA.",
+        "P by bootstrap with 10,000 draws.",
+        "P by a permutation test.",
+        "Comparisons by t-test; CRP was log-transformed.",
+    ],
+)
+def test_words_that_p_is_not_of_the_printed_means(tmp_path, words):
+    """One p fits Student's test (.0148) and one does not (.258): neither says anything."""
+    rows, _ = audited(tmp_path, CLINICAL.format(words))
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    assert all(row.p_printed and not row.graded for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Student's t-test.",
+        "Student's t-test; the models were trained under covariate shift.",
+        "Bootstrapped 95 % intervals are in the appendix. Student's t-test.",
+        "Student's t-test, not adjusted for multiple comparisons.",
+    ],
+)
+def test_words_that_leave_p_that_of_the_means(tmp_path, words):
+    rows, _ = audited(tmp_path, CLINICAL.format(words))
+    assert [row.p_printed for row in rows.values() if row.answer == "holds"] == ["0.015"]
+
+
+CORRECTED = (
+    "Mean ± standard deviation over 10 runs. P values are from two-sided {} against the "
+    "baseline, {}.\n\n| Method | Accuracy (%) | p |\n|---|---|---|\n| Baseline | 85.12 ± 0.45 | – |"
+    "\n| Dropout | 85.55 ± 0.41 | {} |\n| Mixup | 85.60 ± 0.52 | {} |\n"
+    "| CutMix | 85.49 ± 0.38 | {} |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "ps", "answers"),
+    [
+        ("Holm-corrected", "0.116 0.116 0.116", "holds holds holds"),
+        ("Holm-corrected", "0.039 0.041 0.063", "cannot cannot cannot"),
+        ("Holm-corrected", "0.150 0.116 0.116", "cannot holds holds"),
+        ("Holm-corrected", "0.001 0.116 0.116", "does holds holds"),
+        ("Bonferroni-corrected", "0.116 0.122 0.189", "holds holds holds"),
+        ("Bonferroni-corrected", "0.039 0.041 0.063", "cannot cannot cannot"),
+        ("Bonferroni-corrected", "0.232 0.244 0.378", "cannot cannot cannot"),  # a family of 6
+        ("Tukey-corrected", "0.116 0.122 0.189", "cannot cannot cannot"),
+        ("FDR-adjusted", "0.039 0.041 0.063", "cannot cannot cannot"),
+        ("uncorrected", "0.039 0.041 0.063", "holds holds holds"),
+        ("without Bonferroni correction", "0.039 0.041 0.063", "holds holds holds"),
+    ],
+)
+def test_p_that_are_said_to_be_corrected(tmp_path, words, ps, answers):
+    base = (85.12, 0.45, 10)
+    arms = (85.55, 0.41, 10), (85.60, 0.52, 10), (85.49, 0.38, 10)
+    raw = [welch(arm, base) for arm in arms]
+    assert raw == pytest.approx([0.0386, 0.0408, 0.0629], abs=1e-4)
+    assert 3 * raw[0] == pytest.approx(0.116, abs=1e-3)  # Holm's, and of the others at least
+    rows, said = audited(tmp_path, CORRECTED.format("Welch's t-tests", words, *ps.split()))
+    assert " ".join(row.answer.split()[0] for row in rows.values()) == answers
+    assert words[0] not in "HB" or "Holm's correction is over" not in said
+
+
+def test_a_corrected_p_of_a_test_that_takes_more_than_means(tmp_path):
+    text = CORRECTED.format("paired t-tests", "Holm-corrected", "0.001", "0.116", "0.116")
+    assert {row.answer for row in audited(tmp_path, text)[0].values()} == {"cannot say"}
+    text = text.replace("paired t-tests", "Welch's t-tests").replace(" over 10 runs", "")
+    rows, _ = audited(tmp_path, text)
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    rows, _ = audited(tmp_path, text.replace("0.001", "0.116"), n=10)
+    assert {row.answer for row in rows.values()} == {"holds"}
+
+
+STARRED = (
+    "Mean ± SD of 10 runs. * {}.\n\n| Method | Acc |\n|---|---|\n| Base | 85.12 ± 0.45 |\n"
+    "| Dropout | 85.55 ± 0.41{} |\n| Mixup | 84.90 ± 0.52 |\n| CutMix | 86.49 ± 0.38{} |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("legend", "stars", "answers"),
+    [
+        ("p < .05 vs. Base (two-sided Welch's t-test)", "* *", "holds holds holds"),
+        ("p < .05 vs. Base (two-sided Welch's t-test)", "* ", "holds holds does"),
+        ("p < .05 vs. Base (two-sided Welch's t-test)", " *", "cannot holds holds"),  # ddof 0
+        ("p < .01 vs. Base (two-sided Welch's t-test)", " *", "holds holds holds"),
+        ("p < .05 vs. Base (Welch's t-test, Bonferroni-corrected)", " *", "holds holds holds"),
+        ("p < .05 vs. Base (Welch's t-test, Bonferroni-corrected)", "* ", "cannot holds does"),
+        ("significantly better than Base (Welch's t-test, p < .05)", "* ", "holds does does"),
+        ("p < .05 vs. Base (Mann-Whitney test)", "* ", "cannot cannot cannot"),
+        # where the test is not named, and where only some values were tested, no star says nothing
+        ("p < .05 vs. Base", "* ", "holds does holds"),
+        ("the best method differs from Base (Welch's t-test, p < .05)", "* ", "holds does holds"),
+    ],
+)
+def test_no_star_says_that_a_difference_is_not_significant(tmp_path, legend, stars, answers):
+    base = (85.12, 0.45, 10)
+    arms = (85.55, 0.41, 10), (84.90, 0.52, 10), (86.49, 0.38, 10)
+    assert [welch(each, base) for each in arms] == pytest.approx([0.0386, 0.325, 9.4e-7], rel=0.01)
+    rows, _ = audited(tmp_path, STARRED.format(legend, *stars.split(" ")))
+    assert " ".join(row.answer.split()[0] for row in rows.values()) == answers
+
+
+def test_a_worse_value_has_no_star_where_stars_mark_the_better(tmp_path):
+    text = STARRED.replace("84.90", "83.90")
+    assert welch((83.90, 0.52, 10), (85.12, 0.45, 10)) < 1e-4
+    for legend, graded in (("significantly better than Base", 0), ("differs from Base", 1)):
+        said = f"{legend} (Welch's t-test, p < .05)"
+        rows, _ = audited(tmp_path, text.format(said, "*", "*"))
+        row = rows["Mixup vs Base, Acc"]
+        assert (row.graded, row.answer) == (bool(graded), "does not" if graded else "holds")
+        assert ("no star" in row.reason) == bool(graded)
+
+
+def test_no_star_though_a_paired_test_is_significant_for_every_correlation(tmp_path):
+    text = (
+        "# Paired t-test over 10 seeds against SGD, * p < 0.05\nOptimizer,Acc (mean ± std)\n"
+        "SGD,93.41 ± 0.22\nAdam,93.55 ± 0.25*\nLion,92.90 ± 0.31\nAdamW,93.50 ± 0.31\n"
+    )
+    most = 2 * stats.t.sf((93.41 - 92.90 - 0.01) / ((0.225 + 0.315) / 10**0.5), 9)
+    assert most == pytest.approx(0.017, abs=1e-3)
+    rows, _ = audited(tmp_path, text, "a.csv")
+    assert [row.answer for row in rows.values()] == ["cannot say", "does not", "cannot say"]
+
+
+def test_one_sided_p_of_both_signs(tmp_path):
+    text = (
+        "Mean ± SD of 10 runs; p of one-sided Welch t-tests (Ours better).\n\n"
+        "| Method | Acc | p |\n|---|---|---|\n| Ours | 86.49 ± 0.38 | – |\n"
+        "| Base | 85.12 ± 0.45 | <0.001 |\n| Mixup | 86.30 ± 0.52 | 0.18 |\n"
+        "| CutMix | 86.62 ± 0.41 | {} |\n"
+    )
+    p = welch((86.62, 0.41, 10), (86.49, 0.38, 10)) / 2
+    assert (p, 1 - p) == pytest.approx((0.236, 0.764), abs=1e-3)
+    rows, _ = audited(tmp_path, text.format("0.24"))
+    assert {row.answer for row in rows.values()} == {"cannot say"}
+    rows, _ = audited(tmp_path, text.format("0.76"))
+    assert {row.answer for row in rows.values()} == {"holds"}
+
+
+def test_letters_of_significance_are_not_contradicted(tmp_path):
+    """Tukey's test pools the deviations, and may find what Welch's with Holm does not."""
+    text = (
+        "Mean ± SE, n = 6 plots. Means followed by the same letter do not differ significantly "
+        "(Tukey HSD, p < 0.05).\n\n| Treatment | Yield |\n|---|---|\n| Control | 4.12 ± 0.15 c |\n"
+        "| N60 | 5.31 ± 0.18 b |\n| N120 | 6.02 ± 0.14 a |\n| N180 | 6.10 ± 0.20 a |\n"
+    )
+    rows, _ = audited(tmp_path, text)
+    assert {row.answer for row in rows.values()} == {"holds", "cannot say"}
+    assert "letters" in rows["N120 vs N180, Yield"].reason
+    plain = text.replace("same letter do not differ significantly", "letter of their block")
+    rows, _ = audited(tmp_path, plain)
+    assert rows["N120 vs N180, Yield"].answer == "does not"

@@ -9,6 +9,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from repro.audit.audit import audit_paths
+from repro.audit.printed_pairs import Decided
 from repro.errors import SpecError
 from tests.audit.printed import audited, welch
 
@@ -183,7 +185,7 @@ def test_a_test_that_the_caption_names_is_the_one_that_is_computed(tmp_path, tol
     assert 0.01 < welch((93.3, 0.21, 20), (93.12, 0.25, 20)) < 0.02
     assert sgd.answer == ("does not" if told else "cannot say")
     rows, _ = audited(tmp_path, NAMED.format("Bonferroni-corrected Welch's t-tests"))
-    assert rows["Lion vs Adam, CIFAR-100"].answer == "cannot say"
+    assert rows["Lion vs Adam, CIFAR-100"].answer == "does not"  # no correction makes p smaller
 
 
 def test_a_column_may_name_the_test(tmp_path):
@@ -365,6 +367,52 @@ def test_medians_of_runs_are_not_judged_as_means(tmp_path, caption, open_):
     assert (row.answer == "cannot say", "of medians" in row.reason) == (open_, open_)
     if not open_:
         assert f"(p = {welch((92.0, 0.4, 5), (90.0, 0.5, 5)):.3g})" in row.reason
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Mean ± standard deviation of 4 runs, of which the worst was discarded",
+        "Mean ± std of 5 runs; failed runs are excluded",
+        "Mean ± std over 5 seeds, trimmed of the best and worst run",
+        "Mean ± std over 5 seeds, after dropping the lowest",
+        "Mean ± std over 5 seeds with outliers removed",
+        "Mean ± std over 5 seeds (diverged runs are left out)",
+        "Max over 5 seeds; ± the standard deviation",
+        "Peak accuracy over 5 seeds ± std",
+        "Highest accuracy of 5 runs, ± is the standard deviation",
+        "Mean (of maxima) ± std, 5 seeds",
+        "± is the standard deviation divided by 2, 5 runs",
+        "Mean ± RMSE, 5 seeds",
+        "Mean ± CV (%) of 5 runs",
+        "Geometric mean ± geometric SD of 5 runs",
+    ],
+)
+@pytest.mark.parametrize("head", ["Acc", "Acc (mean ± SD)"])
+def test_words_that_take_the_basis_of_a_test_away(tmp_path, caption, head):
+    """Runs left out by their results make a deviation too small; others are no deviations."""
+    table = f"| Method | {head} |\n|---|---|\n| Base | 93.1 ± 0.3 |\n| Ours | 94.6 ± 0.4 |\n"
+    (row,) = audited(tmp_path, f"{caption}.\n\n{table}", "a.md")[0].values()
+    chosen = "chosen" in row.reason
+    assert row.answer == "cannot say" or (head != "Acc" and not chosen)
+    if head == "Acc":
+        (row,) = audited(tmp_path, table, "a.md", n=5, plus_minus="sd")[0].values()
+        assert row.answer == "holds"
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Mean ± std over 5 seeds; the best is in bold",
+        "Mean ± std over 5 seeds with dropout; the highest mean over 5 seeds is in bold",
+        "Mean ± std over 5 seeds; we remove duplicates from the test set",
+        "Mean ± std over 5 seeds; RMSE is in the appendix",
+    ],
+)
+def test_words_that_leave_the_basis(tmp_path, caption):
+    table = "| Method | Acc |\n|---|---|\n| Base | 93.1 ± 0.3 |\n| Ours | 94.6 ± 0.4 |\n"
+    (row,) = audited(tmp_path, f"{caption}.\n\n{table}", "a.md")[0].values()
+    assert row.answer == "holds"
 
 
 def test_columns_of_errors_and_bounds_are_not_compared(tmp_path):
@@ -621,3 +669,58 @@ def test_a_method_with_other_words_in_its_cells_is_not_left_out(tmp_path):
     text += "| CIFAR | 90.1±0.3 | 90.9±0.3 | 95.9 ± 0.3 (new SOTA) |\n"
     with pytest.raises(SpecError, match="new SOTA"):
         audited(tmp_path, text, n=5, plus_minus="sd")
+
+
+@pytest.mark.parametrize(
+    ("caption", "n"),
+    [
+        ("Averaged over the final evaluation and 5 seeds; mean and SD", 5),
+        ("Mean ± std over seeds {0,1,2,3,4}", 5),
+        ("Mean ± std (seeds = [1, 2, 3])", 3),
+        ("mean ± std, runs: 5", 5),
+        ("mean ± std, number of seeds: 5", 5),
+        ("Mean ± std over 10 tasks and 5 seeds", None),
+        ("Mean ± std over the ten tasks and 5 seeds", None),
+        ("Mean ± std, seed = 42", None),
+        ("Mean ± std, runs: 1, 2, 3", None),
+    ],
+)
+def test_more_words_on_the_number_of_runs(tmp_path, caption, n):
+    text = f"{caption}.\n\n| Method | Acc |\n|---|---|\n| A | 90.0 ± 0.5 |\n| B | 92.0 ± 0.4 |\n"
+    (row,) = audited(tmp_path, text, "a.md")[0].values()
+    p = None if n is None else pytest.approx(welch((92.0, 0.4, n), (90.0, 0.5, n)))
+    assert row.p_welch == p
+
+
+@pytest.mark.parametrize(
+    ("words", "by"),
+    [
+        ("95% confidence interval (t)", "t"),
+        ("90% CI (Student)", "t"),
+        ("95% intervals of the t distribution, confidence intervals", "t"),
+        ("95% CI (normal approximation)", "z"),
+        ("95% confidence interval; p by Student's t-test", ""),
+    ],
+)
+def test_a_caption_may_say_of_which_distribution_an_interval_is(tmp_path, words, by):
+    text = (
+        f"Mean ± {words}, 5 seeds.\n\n| Method | Acc |\n|---|---|\n| A | 90.0 ± 0.5 |\n"
+        "| B | 90.9 ± 0.4 |\n"
+    )
+    (row,) = audited(tmp_path, text, "a.md")[0].values()
+    level = 0.9 if "90" in words else 0.95
+    by_t, by_z = stats.t.ppf((1 + level) / 2, 4), stats.norm.ppf((1 + level) / 2)
+    root = 5**0.5 / (by_t if by == "t" else by_z)
+    p = welch((90.9, 0.4 * root, 5), (90.0, 0.5 * root, 5))
+    assert row.p_welch == (pytest.approx(p) if by else None)
+
+
+def test_the_option_that_decides_many_pairs_is_named_once(tmp_path):
+    body = "".join(f"| M{at} | {90 + at / 5} ± 0.4 |\n" for at in range(6))
+    path = tmp_path / "a.md"
+    path.write_text(f"Mean ± std.\n\n| Method | Acc |\n|---|---|\n{body}", encoding="utf-8")
+    (audit,) = audit_paths([path], decided=Decided(baseline="M0"))
+    assert "Decide what is open in 5 pairs by --n." in audit.lead
+    assert not any("--n" in row.reason for row in audit.rows)
+    (audit,) = audit_paths([path], decided=Decided(baseline="M0", n=5))
+    assert not any("--n" in each for each in audit.lead)

@@ -36,8 +36,8 @@ def corrected(repeats: int = 1) -> float:
     return float(2 * stats.t.sf(abs(t), n - 1))
 
 
-def long(field: str = "fold", repeats: int = 1) -> str:
-    lines = [f"{field},repeat,method,auc" if repeats > 1 else f"{field},method,auc"]
+def long(field: str = "fold", repeats: int = 1, repeat: str = "repeat") -> str:
+    lines = [f"{field},{repeat},method,auc" if repeats > 1 else f"{field},method,auc"]
     for arm in ("base", "ours"):
         for again in range(repeats):
             more = f"{again}," if repeats > 1 else ""
@@ -85,6 +85,7 @@ def test_folds_are_compared_by_the_corrected_test(form: Callable[[], str]) -> No
     assert "10 folds of one data set" in done.stdout
     assert "read: assumed: 10-fold cross-validation" in done.stdout
     assert "n, the folds per arm: base 10, ours 10" in done.stdout
+    assert "assumptions hold: two folds correlate by no more than the share of a" in done.stdout
     claim = Path("ours_vs_base.claim.yaml").read_text(encoding="utf-8")
     assert "folds: {test_to_train: 0.1111111111111111}" in claim
     assert repro("verify", "ours_vs_base.claim.yaml").returncode == 0
@@ -96,12 +97,61 @@ def test_no_option_makes_folds_independent(options: tuple[str, ...]) -> None:
     assert judged().p == pytest.approx(corrected())
 
 
-def test_repeats_of_a_cross_validation_count_by_its_folds() -> None:
-    """Ten times ten folds are a hundred pairs, of which each has a tenth as its test set."""
-    done = compared(long(repeats=3))
+REPEATS = ("repeat", "Run", "replicate", "cv_iter", "trial", "split_seed", "Key_Run")
+
+
+@pytest.mark.parametrize("repeat", REPEATS)
+def test_repeats_of_a_cross_validation_count_by_its_folds(repeat: str) -> None:
+    """Ten times ten folds are a hundred pairs, of which each has a tenth as its test set.
+
+    Whatever counts them: their averages by fold would be taken for other data each.
+    """
+    done = compared(long(repeats=3, repeat=repeat))
     assert done.returncode == 0, done.stderr
     assert judged().p == pytest.approx(corrected(repeats=3))
-    assert "10 folds of one data set, 3 times" in done.stdout
+    assert f"10 folds of one data set, 3 times, by '{repeat}' and 'fold'" in done.stdout
+    assert f"assumed: each '{repeat}' makes other folds" in done.stdout
+    refused = compared("cv.csv", "--unit", repeat)
+    assert (refused.returncode, "--seed fold compares" in refused.stderr) == (2, True)
+    assert compared("cv.csv", "--seed", "fold").returncode == 0
+    assert judged().p == pytest.approx(corrected(repeats=3))
+
+
+@pytest.mark.parametrize("repeat", ["seed", "random_state", "x"])
+def test_whether_seeds_cut_the_data_anew_is_asked(repeat: str) -> None:
+    done = compared(long(repeats=3, repeat=repeat))
+    assert (done.returncode, f"--seed fold if each '{repeat}'" in done.stderr) == (2, True)
+    assert f"--unit {repeat}" not in done.stderr
+    assert compared("cv.csv", "--seed", "fold").returncode == 0
+    assert judged().p == pytest.approx(corrected(repeats=3))
+    done = compared("cv.csv", "--unit", "fold", "--out", "same")
+    assert "assumed: all rows of one 'fold' have the same test set" in done.stdout, done.stderr
+
+
+def test_folds_that_are_numbered_through_are_those_of_their_repeat() -> None:
+    """Twenty folds in two repeats: each test set is a ninth of its training set."""
+    lines = [f"{again},{10 * again + k},{arm},{score(arm, k, again)}"
+             for again in range(2) for k in range(10) for arm in ("base", "ours")]  # fmt: skip
+    Path("cv.csv").write_text("\n".join(("repeat,fold,method,auc", *lines)))
+    assert "10 folds of one data set, 2 times" in compared("cv.csv").stdout
+    assert judged().p == pytest.approx(corrected(repeats=2))
+
+
+def test_repeats_on_data_sets_are_averaged_in_each() -> None:
+    lines = [
+        f"d{d},{again},{k},{arm},{score(arm, k, 2 * d + again)}"
+        for d in range(6) for again in range(2) for k in range(5) for arm in ("base", "ours")
+    ]  # fmt: skip
+    Path("cv.csv").write_text("\n".join(("Key_Dataset,Key_Run,Key_Fold,Key_Scheme,auc", *lines)))
+    for options in ((), ("--unit", "Key_Run"), ("--seed", "Key_Fold"), ("--seed", "Key_Run")):
+        done = compared("cv.csv", *options)
+        assert (done.returncode, "--unit Key_Dataset averages" in done.stderr) == (2, True)
+    assert compared("cv.csv", "--unit", "Key_Dataset").returncode in (0, 3)
+    gains = [
+        sum(score("ours", k, n) - score("base", k, n) for k in range(5) for n in (2 * d, 2 * d + 1))
+        for d in range(6)
+    ]
+    assert judged().p == pytest.approx(float(stats.wilcoxon(gains, alternative="greater").pvalue))
 
 
 def test_several_rows_of_a_fold_are_averaged_first() -> None:
@@ -201,13 +251,14 @@ def test_seeds_of_folds_do_not_make_them_runs(
 
 def test_seeds_of_one_fold_are_averaged() -> None:
     """Their test set is one: ten folds are ten pairs, however many seeds each has."""
-    done = compared(with_seeds(lambda _: (0, 1, 2), lambda place: 0.01 * (place - 1)))
+    with_seeds(lambda _: (0, 1, 2), lambda place: 0.01 * (place - 1))
+    done = compared("cv.csv", "--unit", "fold")
     assert done.returncode == 0, done.stderr
-    assert "the rows of each fold are averaged over 'seed'" in done.stdout
     assert "n, the folds per arm: base 10, ours 10" in done.stdout
     assert judged().p == pytest.approx(corrected())
-    assert "seeds per arm: base 3" in compared("cv.csv", "--unit", "seed").stdout
-    done = compared("cv.csv", "--at-least", "0.6")
+    done = compared("cv.csv", "--unit", "seed")
+    assert (done.returncode, "share all their data" in done.stderr) == (2, True)
+    done = compared("cv.csv", "--at-least", "0.6", "--unit", "seed")
     assert (done.returncode, "and not independent runs" in done.stderr) == (2, True)
 
 

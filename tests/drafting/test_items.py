@@ -627,3 +627,29 @@ def test_results_of_lm_eval_without_samples_are_told_to_keep_them(tasks: list[st
     options = ("--items", "doc_id", "--task", "boolq", "--baseline", "small")
     done = repro("compare", "out", "--better", "higher", *options)
     assert "for these two trained models" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("key", ["doc_hash", "question", "doc"])
+def test_an_item_that_is_another_question_in_each_arm_is_refused(key: str) -> None:
+    """One arm has its items in another order: its numbers pair nothing, and texts do."""
+    samples()
+    for arm in ("large", "small"):
+        (file,) = Path("out", arm).iterdir()
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines:
+            n = line["doc_id"]
+            text = f"text {n}"
+            line.update({key: {"text": text} if key == "doc" else text, "prompt": f"{arm} {n}"})
+            line["doc_id"] = (n * 7 + 3) % 60 if arm == "large" else n
+        file.write_text("\n".join(map(json.dumps, lines)))
+    args = ("compare", "out", "--better", "higher", "--baseline", "small", "--items")
+    told = repro(*args, "doc_id").stderr
+    field = "doc.text" if key == "doc" else key
+    assert "is not the same in each arm: '" in told
+    assert f"--items {field}" in told
+    done = repro(*args, field)
+    assert done.returncode == 0, done.stderr
+    won, either = alone()
+    p = stats.binomtest(won, either).pvalue
+    found = read_document(Path("reports/large_vs_small/declared/report.json")).results[0].p
+    assert found == pytest.approx(p, rel=1e-6), done.stderr

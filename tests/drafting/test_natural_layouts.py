@@ -318,3 +318,58 @@ def test_a_number_of_validation_does_not_stand_in_for_several_of_the_test() -> N
     Path("results.csv").write_text("\n".join((header, *rows)))
     done = compared("results.csv", "--better", "lower")
     assert (done.returncode, "several numbers may be meant" in done.stderr) == (2, True)
+
+
+def files(form: str, numbers: tuple[str, ...]) -> None:
+    for arm, values in (("base", A), ("new", [4.0, *B[1:]])):
+        for number, value in zip(numbers, values, strict=False):
+            file = Path("results", form.format(arm=arm, n=number))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"epoch,error\n1,9\n2,{value}\n")
+
+
+@pytest.mark.parametrize(
+    ("form", "numbers"),
+    [
+        ("{arm}/exp{n}/results.csv", ("", "2", "3", "4", "5")),
+        ("v5{arm}/exp{n}/results.csv", ("", "2", "3", "4", "5")),
+        ("{arm}/run{n}.csv", ("", "_1", "_2", "_3", "_4")),
+        ("{arm}/seed{n}.csv", ("", " (1)", " (2)", " (3)", " (4)")),
+        ("{arm}{n}.csv", ("", "_2", "_3", "_4", "_5")),
+    ],
+)
+def test_a_name_without_a_number_is_that_of_the_first_run(
+    form: str, numbers: tuple[str, ...]
+) -> None:
+    files(form, numbers)
+    baseline = "v5base" if form.startswith("v5") else "base"
+    done = compared("results", "--better", "lower", "--baseline", baseline)
+    p = report("v5new_vs_v5base" if form.startswith("v5") else "new_vs_base").results[0].p
+    expected = welch(A, [4.0, *B[1:]])
+    assert p == pytest.approx(expected, rel=1e-6), done.stdout + done.stderr
+    assert "the first run, from which others are numbered on: results/" in done.stdout
+
+
+@pytest.mark.parametrize("number", ["", "3", "-9"])
+def test_a_name_that_may_be_that_of_a_run_is_never_left_out(number: str) -> None:
+    """Next to `run_0`, one without a number may be a summary; `run3` is written otherwise."""
+    files("{arm}/run_{n}.csv", ("0", "1", "2", "4", "5"))
+    odd = Path("results", "base", f"run{number}.csv")
+    odd.write_text("epoch,error\n1,9\n2,7\n")
+    done = compared("results", "--better", "lower", "--baseline", "base")
+    assert "may be a run of the same arm" in done.stderr
+    advice = done.stderr.partition("call it ")[2].partition(";")[0]
+    odd.rename(advice)
+    done = compared("results", "--better", "lower", "--baseline", "base")
+    p = report("new_vs_base").results[0].p
+    assert p == pytest.approx(welch([*A, 7], [4.0, *B[1:]]), rel=1e-6), done.stderr
+
+
+def test_sizes_in_names_of_tables_with_seeds_are_arms() -> None:
+    for arm, values in (("resnet", A), ("resnet18", B), ("resnet34", B)):
+        rows = [f"{seed},{value}" for seed, value in enumerate(values)]
+        Path("results").mkdir(exist_ok=True)
+        Path(f"results/{arm}.csv").write_text("\n".join(("seed,error", *rows)))
+    done = compared("results", "--better", "lower", "--baseline", "resnet")
+    assert done.returncode == 0, done.stderr
+    assert report("resnet18_vs_resnet").results[0].p == pytest.approx(welch(A, B), rel=1e-6)

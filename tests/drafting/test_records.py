@@ -316,6 +316,17 @@ def test_folders_that_count_are_the_runs_of_one_record(name: str) -> None:
     assert "a log in each of 7 folders" in said(repro("compare", "fa3", "--at-most", 3.28))
 
 
+@pytest.mark.parametrize("form", ["train{}", "run_{}", "seed ({})"])
+def test_a_folder_without_a_number_is_the_first_run_of_a_record(form: str) -> None:
+    values = (3.29, *FA3[:4])
+    for place, value in enumerate(values):
+        name = form.format(place + 1) if place else re.sub(r"\W*_?\W*$", "", form.format(""))
+        record([value], f"r/{name}")
+    result = repro("compare", "r", "--at-most", 3.28)
+    p = ttest_1samp(values, 3.28, alternative="less").pvalue
+    assert document("r_at_most").results[0].p == pytest.approx(p, rel=1e-9), said(result)
+
+
 def test_a_run_that_diverged_is_not_left_out_silently() -> None:
     result = repro("compare", record((*FA3, "nan")), "--at-most", 3.28)
     assert "fa3 7 (and 1 diverged)" in said(result)
@@ -387,6 +398,26 @@ def test_two_logs_of_one_run_are_one_run() -> None:
     assert len(document("runs_at_most").arms[0].replicates) == 7
 
 
+@pytest.mark.parametrize(
+    "said", ["seed: {}", "step:3/3 train_loss:3.1{}", '{{"key": "seed", "value": {}}}']
+)
+def test_runs_that_came_to_the_same_whole_numbers_are_not_one(said: str) -> None:
+    """Counts are alike by chance; what else they say tells runs apart, and times do not."""
+    wins = (10, 10, 11, 10, 12)
+    Path("runs").mkdir()
+    for place, last in enumerate(wins):
+        lines = [f"step:{n}/3 wins:{n * 3} time:{n * place + 70}ms" for n in (1, 2, 3)]
+        lines += [f"step:3/3 wins:{last}", f"2025-01-0{place + 1} 10:00:00 saved runs/{place}/a.pt"]
+        Path(f"runs/{place}.log").write_text("\n".join([said.format(place), *lines]))
+    Path("runs/9.log").write_text(
+        Path("runs/2.log").read_text().replace("2025-01-03", "2025-02-03")
+    )
+    args = ("runs", "--at-least", 9, "--measure", "wins")
+    assert "left out: 9.log repeats 2.log" in repro("compare", *args).stdout
+    p = ttest_1samp(wins, 9, alternative="greater").pvalue
+    assert document("runs_at_least").results[0].p == pytest.approx(p, rel=1e-9)
+
+
 def test_methods_in_names_are_not_pooled_and_seeds_in_sources_are_one_program() -> None:
     for name in ("adam_1", "adam_2", "muon_1", "muon_2"):
         Path("arms").mkdir(exist_ok=True)
@@ -426,6 +457,22 @@ def test_a_pattern_names_one_set_where_the_name_of_the_other_begins_alike() -> N
     assert "'x[1] y/adam [0-9]*.txt' or 'x[1] y/adam w *.txt'" in told
     result = said(repro("compare", "x[1] y/adam [0-9]*.txt", "--at-most", 3.28))
     assert "in the order of their names: 3.2755, 3.2771, 3.276\n" in result
+
+
+@pytest.mark.parametrize("before", ["=" * 100 + "\n", "torch 2.6\n" + "=" * 80 + "\n"])
+def test_programs_are_told_apart_whatever_line_a_log_begins_with(before: str) -> None:
+    """Old logs of modded-nanogpt begin with a line of `=`; other steps are other programs."""
+    record(FA3, source=before + SOURCE)
+    assert "not one program" not in said(repro("compare", "fa3", "--at-most", 3.28))
+    for place in (1, 2):
+        source = before + SOURCE.replace("torch", f"torch, opt{place}")
+        Path(f"fa3/{place}.txt").write_text(log(3.27, source=source))
+    result = repro("compare", "fa3", "--at-most", 3.28)
+    assert "not one program: the logs hold 3 different sources (5 + 1 + 1 logs)" in said(result)
+    Path("fa3/2.txt").write_text(log(3.27, 900, source=before + SOURCE.replace("torch", "jax")))
+    told = repro("compare", "fa3", "--at-most", 3.28).stderr
+    assert "--step" not in told
+    assert "put the logs of each program into a folder" in told
 
 
 def test_a_line_of_signs_after_output_ends_no_source() -> None:

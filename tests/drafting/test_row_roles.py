@@ -515,3 +515,19 @@ def test_one_task_of_several_in_paths_is_compared() -> None:
     assert judged("sac_vs_ppo").results[0].effect == pytest.approx(1)
     said = compared("out", "--arm", "path1", "--task-field", "path2", "--task", "an").stderr
     assert "did you mean 'ant'?" in said
+
+
+@pytest.mark.parametrize("name", ["instruction", "input", "text", "sentence", "prompt", "premise"])
+def test_texts_that_were_answered_are_not_runs(name: str) -> None:
+    """Eighty answers of one model are not eighty runs of it, and --items judges no limit."""
+    rows = [{name: f"what is {k} and {k}?", "preference": 1 + k / 80} for k in range(80)]
+    Path("answers.json").write_text(json.dumps(rows))
+    said = refusal(compared("answers.json", "--at-least", "1.2"))
+    assert f"--items {name} compares two arms item by item; no limit is judged so" in said
+    both = [{**row, "model": arm, "score": k % 7 + (arm == "ours")}
+            for k, row in enumerate(rows) for arm in ARMS]  # fmt: skip
+    Path("both.json").write_text(json.dumps(both))
+    options = ("--arm", "model", "--measure", "score")
+    assert f"--items {name} compares the arms" in refusal(compared("both.json", *options))
+    done = compared("both.json", *options, "--items", name)
+    assert "80 items; base 80 rows, ours 80 rows" in done.stdout, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,57 @@ def test_an_early_end_of_results_elsewhere_is_told_in_the_verdict() -> None:
     assert read_document(path).verdict.sentence.endswith(" 1 of 5 runs of 'base' ended early.")
     done = repro(*args, "--step", "200")
     assert (done.returncode, "in doubt" in done.stdout) == (0, False), done.stderr
+
+
+def elsewhere(form: str, ends: dict[str, int]) -> None:
+    """Runs that have a value at every hundredth of 1,000 steps, in the form of some program."""
+    for place, (name, end) in enumerate(ends.items()):
+        rows = [{"step": step, "val_loss": 4 - step / 400 + place / 100}
+                for step in range(100, end + 1, 100)]  # fmt: skip
+        texts = {
+            "log": "\n".join(f"step:{row['step']}/1000 val_loss:{row['val_loss']}" for row in rows),
+            "open": "\n".join(f"step:{row['step']} val_loss:{row['val_loss']}" for row in rows),
+            "csv": "step,val_loss\n" + "\n".join(f"{a},{b}" for a, b in (r.values() for r in rows)),
+            "jsonl": "\n".join(map(json.dumps, rows)),
+            "state": json.dumps({"global_step": end, "max_steps": 1000, "log_history": rows}),
+        }
+        file = {"log": "log.txt", "open": "log.txt", "state": "trainer_state.json"}
+        path = Path(name, file.get(form, f"metrics.{form}"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(texts[form])
+
+
+@pytest.mark.parametrize("form", ["log", "open", "csv", "jsonl", "state"])
+def test_one_run_that_ended_before_its_reference_is_not_judged(form: str) -> None:
+    """Its last number is one of a run that was under way; at one step it may be compared."""
+    elsewhere(form, {f"old/seed_{k}": 1000 for k in range(6)} | {"killed": 700, "new": 1000})
+    (killed,), (new,) = Path("killed").iterdir(), Path("new").iterdir()
+    asked = ("--within", "old", "--better", "lower", "--measure", "val_loss")
+    done = repro("compare", killed, *asked)
+    assert (done.returncode, "--step 700" in done.stderr) == (2, True), done.stdout
+    assert "ended early" in done.stderr or "ends before its last step" in done.stderr
+    assert repro("compare", killed, *asked, "--step", "700").returncode in (1, 3)
+    done = repro("compare", new, *asked, "--out", "new_one")
+    assert (done.returncode in (1, 3), "in doubt" in done.stdout) == (True, False), done.stderr
+
+
+@pytest.mark.parametrize("option", ["--against", "--within"])
+def test_runs_that_all_end_before_those_elsewhere_are_in_doubt(option: str) -> None:
+    for name, end in (("new", 700), ("old", 1000)):
+        rows = [f"{seed},{step},{4 - step / 400 + seed / 100 + (name == 'old')}"
+                for seed in range(6) for step in range(100, end + 1, 100)]  # fmt: skip
+        Path(f"{name}.csv").write_text("\n".join(("seed,step,loss", *rows)))
+    done = repro("compare", "new.csv", option, "old.csv", "--better", "lower")
+    said = "6 of 6 runs of 'new' ended early: the last 'step' is 700 in 6 runs, and 1000 in the"
+    assert said in done.stdout, done.stderr
+    assert "runs in doubt" in done.stdout
+    done = repro("compare", "new.csv", option, "old.csv", "--better", "lower", "--step", "700")
+    assert ("ended early" in done.stdout, "in doubt" in done.stdout) == (False, False)
+
+
+def test_a_file_that_says_that_more_was_to_come_is_of_a_run_in_doubt() -> None:
+    elsewhere("state", {f"new/seed_{k}": 700 for k in range(4)})
+    done = repro("compare", "new", "--at-most", "9", "--measure", "val_loss")
+    said = "4 of 4 runs of 'new' ended early: 'global_step' is 700, and 'max_steps' 1000; unless a"
+    assert said in done.stdout, done.stderr
+    assert "runs in doubt" in done.stdout
