@@ -235,6 +235,12 @@ _REFUSED = (
         "t(26) = 2.213, p = .0359",
         "write each of its tests in a line of this form, with the two-sided p",
     ),
+    (
+        re.compile(r"(?m)^ *Source \| +(?:Partial|Seq\.) SS"),
+        "Stata's table of ANOVA, which is not read",
+        "F(2, 37) = 5.78, p = .0066",
+        "write each of its rows in a line of this form, with the df of Residual",
+    ),
 )
 
 
