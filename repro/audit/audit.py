@@ -59,7 +59,14 @@ from repro.audit.printed_tests import (
     refuse_coefficients,
     turned,
 )
-from repro.audit.printouts import in_anova, in_summary, in_tukey, of_stata, with_its_name
+from repro.audit.printouts import (
+    in_anova,
+    in_summary,
+    in_tukey,
+    of_stata,
+    refuse_printouts,
+    with_its_name,
+)
 from repro.audit.render import to_json, to_markdown, to_text
 from repro.audit.statistics import (
     Statement,
@@ -233,6 +240,7 @@ def _audit_of(path: Path, rounding: Rounding, allow_code: Consent, decided: Deci
         rows = audit(read_table(path, text, source), rounding=rounding)
         return Audit("", source, rows, tuple(table_findings(rows)))
     text = of_stata(with_daggers(_without_prefix(text)))
+    refuse_printouts(text, source)
     statements, unread = _in_text(text, source)
     if statements:
         return audit_statistics(statements, source, text, rounding, unread)

@@ -246,7 +246,7 @@ def df_of(kind: str, text: str) -> tuple[PrintedNumber, ...]:
     text = re.sub(thousands, r"\1\2", text) if ", " in text or kind in "trρ" else text
     parts = re.split(r" ?[,;] ?", re.sub(r"[,;] ?[Nn] ?= ?[0-9,]+$", "", text.strip("() ")))
     wanted = {"F": 2, "q": 2, "z": 0}.get(kind, 1)
-    parts = [re.sub(r"^(?:df ?= ?)", "", part) for part in parts if part]
+    parts = [re.sub(r"^(?:df ?[12]? ?= ?)", "", part) for part in parts if part]
     if kind == "z":
         return ()
     if len(parts) != wanted or not all(re.fullmatch(r"[0-9]{1,7}(?:\.[0-9]+)?", e) for e in parts):

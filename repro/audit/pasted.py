@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from html.parser import HTMLParser
+from itertools import takewhile
 
 from repro.audit.latex import MAX_SPAN, plain, tabular
 from repro.errors import Place
@@ -109,11 +110,10 @@ def _continued(rows: Rows) -> Rows:
         texts = [cell.text for cell in row[1:] if not cell.empty]
         above = found[-1] if found and _has_digits(found[-1]) else []
         if row[0].empty and len(row) == len(above) and all(map(_BELOW.match, texts)):
+            below = [re.sub(r"^\[([0-9]*\.[0-9]+)\]$", r"(\1)", cell.text) for cell in row]
             found[-1] = [
-                above_cell
-                if cell.empty
-                else replace(above_cell, text=f"{above_cell.text} {cell.text}")
-                for above_cell, cell in zip(above, row, strict=True)
+                up if cell.empty else replace(up, text=f"{up.text} {text}")
+                for up, cell, text in zip(above, row, below, strict=True)
             ]
         else:
             found.append(row)
@@ -159,11 +159,6 @@ def _braced_commas(text: str) -> str:
 def _cut(text: str, file: str) -> tuple[Rows, list[str], tuple[int, int]]:
     """The rows by the form that the text shows, the lines outside of the table, and its rule."""
     text = _braced_commas(text)
-    if weka := re.search(r"\(v/ ?/\*\)", text):
-        mistake = "Weka's marks are of a corrected test of folds, which its means do not give"
-        advice = "make a table of each mean ± deviation, without (100), v and *"
-        expected = "| data set | J48 | IBk |, below it | iris | 94.73 ± 5.30 | 95.40 ± 4.80 |"
-        raise fatal(place_of_offset(text, weka.start(), file), mistake, expected, advice)
     if re.search(r"<t[rdh][\s>]", text, re.IGNORECASE):
         return _html(text, file)
     if r"\begin{tabular" in text or (r"\\" in text and "&" in text):
@@ -197,7 +192,11 @@ def _separated(text: str, separator: str, file: str) -> tuple[Rows, list[str]]:
     lines = text.split("\n")
     notes = [line for line in lines if line.strip() and (separator not in line or _is_note(line))]
     kept = [line if separator in line and not _is_note(line) else "" for line in lines]
-    first = next((number for number, line in enumerate(kept) if line), 0)
+    first, *more = [number for number, line in enumerate(kept) if line] or [0]
+    apart = more and not lines[first + 1].strip()
+    if apart and _is_sentence(kept[first]) and kept[first].count(",") < kept[more[0]].count(","):
+        notes.append(kept[first])
+        first = more[0]
     captions = list(_captions_below(kept, first)) if separator == "," else []
     notes += [kept[at] for at in captions]
     kept = ["" if at in captions else line for at, line in enumerate(kept)]
@@ -254,17 +253,18 @@ def _names_alone(row: Sequence[Cell]) -> bool:
 
 
 def _captions_below(lines: Sequence[str], head: int) -> Iterator[int]:
-    """The last lines that are a sentence with a comma in it: two words or more, and no result."""
-    for at in range(len(lines) - 1, head, -1):
-        if not lines[at].strip():
-            continue
-        words = re.findall(r"[^\W\d]{2,}", lines[at])
-        without_p = re.sub(r"\b[pP] ?[<=≤] ?0?\.[0-9]+", "", lines[at])
-        number = re.search(r"[0-9]\.[0-9]|[0-9] ?(?:±|\+/-)", without_p)
-        result = number or any(map(_RESULT.match, lines[at].split(",")[1:]))
-        if ", " not in lines[at] or len(words) < 2 or result:
-            return
-        yield at
+    """The last lines that are a sentence with a comma in it."""
+    below = (at for at in range(len(lines) - 1, head, -1) if lines[at].strip())
+    yield from takewhile(lambda at: _is_sentence(lines[at]), below)
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line with a comma has two words or more, and no result."""
+    rest = re.sub(r"\b[pP] ?[<=≤] ?0?\.[0-9]+", "", line)
+    if re.search(r"[0-9]\.[0-9]|[0-9] ?(?:±|\+/-)", rest) or ", " not in line:
+        return False
+    words = re.findall(r"[^\W\d]{2,}", line)
+    return len(words) > 1 and not any(map(_RESULT.match, line.split(",")[1:]))
 
 
 def _piped(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[str]]:
@@ -305,8 +305,7 @@ def _lined_up(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[s
     As many words as the most lines have that begin with a digit, as numbers do.
     """
     notes = [line for _, line in lines if _is_note(line)]
-    lines = [(number, line) for number, line in lines if not _is_note(line)]
-    if not lines:
+    if not (lines := [(number, line) for number, line in lines if not _is_note(line)]):
         return [], notes
     apart = [_words(number, line, r"\S+(?: \S+)*") for number, line in lines]
     table = [row for row in apart if len(row) > 1]
@@ -314,10 +313,9 @@ def _lined_up(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[s
     table = _below_their_heads(_triangle(table))
     names = {len(row) - len(table[0]) for row in table[1:]}
     if names in ({1}, {2}):  # no head over the names
-        (last,) = names
-        begin = table[0][0].column
+        last = names.pop()
         ends = (row[last - 1].column + len(row[last - 1].text) for row in table[1:])
-        if all(end <= begin for end in ends):
+        if max(ends) <= table[0][0].column:
             table[0] = [Cell("", table[0][0].line, 1)] * last + table[0]
     if len({len(row) for row in table}) == 1 and len(table) > 1:
         return table, notes + [row[0].text for row in apart if len(row) == 1]
@@ -331,17 +329,21 @@ def _lined_up(lines: Sequence[tuple[int, str]], file: str) -> tuple[Rows, list[s
     kept = [row for at, row in enumerate(rows) if at == first - 1 or _numerals(row)]
     notes += [line for (_, line), row in zip(lines, rows, strict=True) if row not in kept]
     rows = [_named(row, width) for row in kept if len(row) >= width]
+    _refuse_in_names(rows, file)
+    return rows, notes
+
+
+def _refuse_in_names(rows: Rows, file: str) -> None:
+    """SpecError where a result, or what may be a minus, stands in the name of a row."""
     for name in (row[0] for row in rows if re.search(r"\.[0-9]+(?:±|\+/-|\()", row[0].text)):
         place, mistake = Place(file, name.line, name.column), f"a result in the name {name.text!r}"
         raise fatal(place, mistake, "as many cells in each row", "separate columns by tabs")
-    dash = re.compile("[-–—]")
-    found = [row[0] for row in rows if re.search(rf"\s{dash.pattern}$", row[0].text)]
+    found = [row[0] for row in rows if re.search(r"\s[-–—]$", row[0].text)]
     below = [cells[1:] for cells in zip(*rows, strict=True) if len(rows) > 1]
-    found += [cells[0] for cells in below if all(dash.fullmatch(cell.text) for cell in cells)]
+    found += [cells[0] for cells in below if all(c.text in ("-", "–", "—") for c in cells)]
     if found:
         place, advice = Place(file, found[0].line, found[0].column), "write -2.9, or use tabs"
         raise fatal(place, "a dash apart may be a minus", "a number or nothing", advice)
-    return rows, notes
 
 
 def _below_their_heads(rows: Rows) -> Rows:
@@ -374,8 +376,7 @@ def _joined(line: str) -> str:
 
 def _named(row: Sequence[Cell], width: int) -> list[Cell]:
     """The last cells, and before them the name that the others spell; empty where there is none."""
-    first = row[: len(row) - width]
-    name = " ".join(cell.text for cell in first)
+    name = " ".join(cell.text for cell in row[: len(row) - width])
     return [Cell(name, row[0].line, row[0].column), *row[len(row) - width :]]
 
 

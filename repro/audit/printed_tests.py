@@ -45,7 +45,7 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
     "χ²": re.compile(r"(?:χ|x|chi-?)(?:²|\^?2|squared?|-squared?)"),
     "H": re.compile(r"h|kruskal[- ]wallis(?: h)?"),
     "Q": re.compile(r"q|cochran'?s? q"),
-    "df": re.compile(r"df|d\.f\.|degrees of freedom"),
+    "df": re.compile(r"d[o.]?f\.?|degrees of freedom"),
     "df1": re.compile(r"df ?1|df ?num|numdf|num df|hypothesis df"),
     "df2": re.compile(r"df ?2|df ?den|dendf|den df|error df"),
     "n": re.compile(r"n"),

@@ -144,12 +144,22 @@ def in_summary(text: str, file: str) -> tuple[tuple[Statement, ...], str]:
 
 _STATA = re.compile(
     rf"(?m)((?:\bF|chi2)\( *[0-9]+(?:, +[0-9]+)?\) +=)  +({_NUMBER})"
-    rf"([^\n]*\n[^\n]*?)(?:Prob > (?:F|chi2)) +=  +({_NUMBER})"
+    rf"([^\n]{{0,99}}\n[^\n]{{0,99}}?)(?:Prob > (?:F|chi2)) +=  +({_NUMBER})"
+)
+
+
+_T_OF_STATA = re.compile(
+    rf"\bt = +({_NUMBER})([^\n]{{0,99}}\n?[^\n]{{0,99}}?)"
+    r"(?:\(df|\bdegrees of freedom) = +([0-9.]+)\)?"
+    rf"((?:[^\n]{{0,99}}\n){{1,5}}?[^\n]{{0,99}}?)Pr\(\|T\| > \|t\|\) = +({_NUMBER})",
+    re.IGNORECASE,
 )
 
 
 def of_stata(text: str) -> str:
-    """The text, where Stata prints the p of a test below it, with this p behind it."""
+    """The text, where Stata or Julia prints the p of a test below it, with this p behind it."""
+    if "|T| > |t|" in text:
+        text = _T_OF_STATA.sub(r"t(\3) = \1, p = \5 \2 \4", text)
     return _STATA.sub(r"\1 \2, p = \4 \3", text)
 
 
@@ -210,6 +220,35 @@ def _of_model(above: str, below: str, before: int) -> Iterator[Statement]:
     degrees = tuple(map(PrintedNumber.read, df))
     name = f"{before + 1}: all coefficients"
     yield Statement(name, "F", degrees, PrintedNumber.read(value), printed_p(p))
+
+
+_REFUSED = (
+    (
+        re.compile(r"\(v/ ?/\*\)"),
+        "Weka's marks are of a corrected test of folds, which its means do not give",
+        "| data set | J48 | IBk |, below it | iris | 94.73 ± 5.30 | 95.40 ± 4.80 |",
+        "leave (100), v and * out",
+    ),
+    (
+        re.compile(r"(?m)^\W*(?:t Stat\b|t, df\b|F, DFn, Dfd\b|[tFP]\([tF]<=[tF]\)| *T +dof\b)"),
+        "a test in the form of Excel, GraphPad or pingouin, which is not read",
+        "t(26) = 2.213, p = .0359",
+        "write each of its tests in a line of this form, with the two-sided p",
+    ),
+    (
+        re.compile(r"(?m)^ *Source \| +(?:Partial|Seq\.) SS"),
+        "Stata's table of ANOVA, which is not read",
+        "F(2, 37) = 5.78, p = .0066",
+        "write each of its rows in a line of this form, with the df of Residual",
+    ),
+)
+
+
+def refuse_printouts(text: str, file: str) -> None:
+    """SpecError for what Weka, Excel, GraphPad and pingouin print, with what to write instead."""
+    for form, *said in _REFUSED:
+        if found := form.search(text):
+            raise fatal(place_of_offset(text, found.start(), file), *said)
 
 
 def with_its_name(table: Pasted) -> Pasted:

@@ -118,6 +118,7 @@ _HEAD_OF_P = re.compile(
 )
 _TAIL = re.compile(r"(?i)(?<![\w.])Pr?(?:ob)? ?\(? ?> ?\\?\|?(?:[tzf]|chi-?sq|chi2)\\?\|? ?\)?")
 """`Pr(>|t|)`, whose bars do not end cells."""
+_LONGEST_ROW = 4_000
 _P_CELL = re.compile(rf"[<>=≤≥ ]*(?:{_NUMBER_OF_P})[*.†‡§ a-z]{{0,4}}")
 _ALIGNED = re.compile(
     r"(?i)(?:^|\s)(?:[tfzrbn]|[dD][fF]|\S*stat\w*|\S*value|\S*ratio|coef\w*|est\w*)\s"
@@ -159,6 +160,8 @@ def _head_of_p(line: str) -> tuple[str, int, int] | None:
 
     Places are counted from the left edge of the line where blanks line cells up.
     """
+    if len(line) > _LONGEST_ROW or not re.search(r"(?i)(?<![a-z])(?:p|sig)", line):
+        return None
     for sign in "|\t&;,":
         cells = _cut(line, sign)
         at = [place for place, cell in enumerate(cells) if _HEAD_OF_P.fullmatch(cell)]

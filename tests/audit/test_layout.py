@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from repro.errors import SpecError
-from tests.audit.printed import audited, welch
+from tests.audit.printed import audited, rows_of, welch
 from tests.commands import repro
 
 VIT = """\
@@ -287,3 +287,18 @@ def test_a_name_above_reaches_over_the_empty_cells_behind_it(tmp_path, separator
     arms = ((77.1, 0.2, 5), (76.1, 0.2, 5)), ((60.3, 0.4, 5), (60.1, 0.3, 5))
     assert p == pytest.approx([welch(*pair) for pair in arms])
     assert [row.answer for row in rows.values()] == ["holds", "holds"]
+
+
+def test_a_caption_with_commas_stands_above_a_csv_table(tmp_path):
+    caption = "Mean ± SD, 12 runs of each method; two-sided Student t-test against A."
+    text = f"{caption}\n\nMethod,Recall,p (recall),Latency,p (latency)\nA,14.2 ± 3.1,,612 ± 88,\n"
+    rows = rows_of(tmp_path, f"{text}B,17.5 ± 2.8,0.012,580 ± 92,0.04\n")
+    assert [row.answer for row in rows] == ["holds", "does not"]
+
+
+def test_a_deviation_in_square_brackets_stands_below_its_mean(tmp_path):
+    head = "Two-sided Welch t-tests. Standard deviations in brackets.\n\n| x | A (N = 412) |"
+    for p, answer in (("0.54", "holds"), ("0.04", "does not")):
+        table = f"{head} B (N = 398) | p |\n|---|---|---|---|\n| Age | 41.2 | 40.7 | {p} |\n"
+        (row,) = rows_of(tmp_path, f"{table}| | [11.3] | [11.9] | |\n")
+        assert row.answer == answer

@@ -438,3 +438,37 @@ def test_weka_is_refused_with_what_to_write(tmp_path, bar, decided):
     assert [*rows] == ["J48 vs IBk, iris"]
     with pytest.raises(SpecError, match=r"a result in the name|no column of results"):
         audited(tmp_path, without_key)
+
+
+STATA_T = """Two-sample t test with {} variances
+    diff = mean(a) - mean(b)                                      t =  -2.2000
+H0: diff = 0                     {} =       28
+
+    Ha: diff < 0                 Ha: diff != 0                 Ha: diff > 0
+ Pr(T < t) = 0.0181         Pr(|T| > |t|) = {}          Pr(T > t) = 0.9819
+"""
+JULIA_T = "t = -2.2000 (df = 28)\n\nHₐ: diff < 0       Hₐ: diff != 0\nPr(|T| > |t|) = {2}\n"
+
+
+@pytest.mark.parametrize("text", [STATA_T, JULIA_T])
+@pytest.mark.parametrize("words", ["Degrees of freedom", "Satterthwaite's degrees of freedom"])
+def test_t_of_stata_and_julia(tmp_path, text, words):
+    p = 2 * stats.t.sf(2.2, 28)
+    for printed, answer in ((f"{p:.4f}", "holds"), ("0.3620", "does not")):
+        (row,) = rows_of(tmp_path, text.format("equal", words, printed))
+        assert (row.answer, row.details["df"]) == (answer, (28,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t-Test: Two-Sample\ndf\t26\nt Stat\t2.213213\nP(T<=t) two-tail\t0.003551\n",
+        "Unpaired t test\nP value\t0.0316\nt, df\tt=2.331, df=18\n",
+        "   Source | Partial SS   df   MS    F  Prob>F\n----+----\n Model | 9.1 2 4.5 5.8 0.006\n",
+        "               T        dof     p-val\nT-test -3.400711   8.000000  0.009351\n",
+    ],
+)
+def test_other_printouts_are_refused_with_what_to_write(tmp_path, text):
+    with pytest.raises(SpecError, match="which is not read") as caught:
+        rows_of(tmp_path, text)
+    assert [row.answer for row in rows_of(tmp_path, caught.value.problems[0].expected)] == ["holds"]

@@ -537,3 +537,9 @@ def test_only_the_largest_p_of_holm_is_the_raw_one(tmp_path):
 )
 def test_a_p_of_which_no_family_is_named_may_be_the_raw_one(tmp_path, text):
     assert rows_of(tmp_path, text)[0].answer == "holds"
+
+
+@pytest.mark.parametrize("df", ["df1 = 2, df2 = 57", "df = 2, 57", "df1=2; df2=57"])
+def test_degrees_of_freedom_may_have_their_names(tmp_path, df):
+    rows = rows_of(tmp_path, f"F({df}) = 4.10, p = .022; F({df}) = 4.10, p = .22")
+    assert [row.answer for row in rows] == ["holds", "does not"]
