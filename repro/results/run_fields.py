@@ -161,9 +161,7 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         if hints.arm not in known:
             raise no_field(path, hints.arm, known)
         return hints.arm
-    if hints.baseline in known and number_like(
-        runs, hints.baseline
-    ):  # a column, as others are of which each is an arm
+    if hints.baseline in known and number_like(runs, hints.baseline):  # a column per arm
         return ""
     unlike = {*UNCOMPARED, "task", "measure"}  # roles whose names say something else
     able = [key for key in known if key not in told and key not in hints.fields]
