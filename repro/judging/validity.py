@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from repro.evidence.evidence import Evidence, Replicate, State
+from repro.expectations.base import LEAST_SEEDS
 from repro.expectations.kinds import kind_of
 from repro.expectations.verdict_words import Fault, Flag, FlagKind, Validity
 from repro.judging import document as doc
@@ -162,8 +163,10 @@ def _to_count_diverged(claim: Claim, lost: int) -> str:
     if lost < seeds.min and not looks:
         more = ""
         if seeds.plan - lost < seeds.min:
-            fewer = f"`min: {seeds.plan - lost}`"
-            more = f", with {fewer if seeds.values else f'`plan: {seeds.min + lost}`'}"
+            left, plan = seeds.plan - lost, seeds.min + lost
+            there = claim.exploratory and left >= LEAST_SEEDS  # and no more are to come
+            fewer = seeds.values or there
+            more = f", with `min: {left}`" if fewer else f", with `plan: {plan}` and as many runs"
         ways.append(f"`exclude<={lost}` leaves up to {lost} of each arm out{more}")
     if not ways:
         return "Find out why they diverged: no policy allows for so many. Then judge new seeds."

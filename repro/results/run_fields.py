@@ -6,6 +6,7 @@ Everything that is guessed is said, and an option says it instead.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +51,7 @@ class Hints:
     ``items`` is the field of the item that a row is about, ``clusters`` that of its group.
     ``step`` is the one that counts in a table whose rows are of steps. ``test_to_train``: the size
     of the test set of a fold or split over that of its training set. ``lone``: the file is one run,
-    or each arm in it may have one.
+    or each arm in it may have one. ``baseline``: an arm, which may be a column of numbers.
     """
 
     arm: str = ""
@@ -66,6 +67,7 @@ class Hints:
     step: int | None = None
     test_to_train: float | None = None
     lone: Literal["", "file", "arm"] = ""
+    baseline: str = ""
 
     @property
     def fields(self) -> frozenset[str]:
@@ -159,6 +161,8 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
         if hints.arm not in known:
             raise no_field(path, hints.arm, known)
         return hints.arm
+    if hints.baseline in known and number_like(runs, hints.baseline):  # a column per arm
+        return ""
     unlike = {*UNCOMPARED, "task", "measure"}  # roles whose names say something else
     able = [key for key in known if key not in told and key not in hints.fields]
     unasked = [key for key in able if of_machine(key, [run.fields.get(key) for run in runs])]
@@ -181,8 +185,8 @@ def arm_field(path: Path, runs: Sequence[FoundRun], told: Collection[str], hints
     result_alone = hints.alone and numbers == able
     if not choice and numbers and not result_alone:
         mistake = f"no text tells the arms apart, but numbers may: {named(numbers)}"
-        advice = f"name it, as in --arm {numbers[0]}; if each column is an arm, write a row per "
-        advice += "value: arm,seed,measurement,value"
+        advice = f"name it, as in --arm {numbers[0]}; if each column is an arm, name one, as in "
+        advice += f"--baseline {shlex.quote(numbers[0])}"
         raise refused(path, mistake, "a field that names the arm of each run", advice)
     return choice[0] if choice else ""
 
@@ -260,7 +264,7 @@ _SUMMARY = re.compile(
 """A row called so, behind the data sets or before them, sums them up."""
 
 _OF_SEEDS = re.compile(
-    r"(?i)[±σμµ]|(?:mean ?)?(?:±|\+/?-) ?(?:sd|std)|sd|se|sem|var|min|max|sum|count|n"
+    r"(?i)[±σμµ]|(?:mean ?)?(?:±|\+/?-) ?(?:sd|std)|sd|std|se|sem|var|min|max|sum|count|n"
 )
 """The same of runs, in a column whose other cells are the numbers of seeds."""
 
@@ -350,16 +354,16 @@ def sums_up_seeds(name: str) -> bool:
 def rows_of_summaries(runs: Sequence[FoundRun], hints: Hints) -> dict[int, str]:
     """The places of rows that sum others up, whatever stands in their cells, and their names.
 
-    Rows of tasks stand first or last; those of seeds anywhere, but other cells have numbers.
+    Rows of tasks stand first or last; those of seeds and folds anywhere, but others have numbers.
     """
     found: dict[int, str] = {}
     for key in dict.fromkeys(key for run in runs for key in run.fields):
         cells = [str(run.fields.get(key, "")).strip() for run in runs]
         role = "task" if key in (hints.task_field, hints.items) else role_of(key)
-        sums = [*filter(None, dict.fromkeys(cells))] if role in ("task", "seed") else []
+        sums = [*filter(None, dict.fromkeys(cells))] if role in ("task", "seed", "fold") else []
         if role == "task" and key not in {hints.arm, hints.seed, hints.unit}:
             sums = _summaries(sums)
-        elif role == "seed":
+        elif role in ("seed", "fold"):
             sums = [name for name in sums if seed_number(name) is None]
             sums = sums if all(map(sums_up_seeds, sums)) else []
         if len({*cells} - {"", *sums}) > 1:

@@ -345,7 +345,8 @@ def _one(comparison: CompareOptions, path: Path, lone: str | None = None) -> Fou
     if comparison.level or comparison.against or comparison.within:
         hints, step = comparison.hints, comparison.step
         return read_alone(path, comparison.out, hints, step, lone=lone)
-    return read_results(path, comparison.out, replace(comparison.hints, step=comparison.step))
+    hints = replace(comparison.hints, step=comparison.step, baseline=comparison.baseline)
+    return read_results(path, comparison.out, hints)
 
 
 def _bad_side(comparison: CompareOptions) -> Literal["", "both", "higher", "lower"]:

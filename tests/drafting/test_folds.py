@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,19 @@ def test_only_pairs_of_folds_have_a_test(options: tuple[str, ...]) -> None:
     )
     done = compared("one.csv", *options)
     assert (done.returncode, "and not independent runs" in done.stderr) == (2, True)
+
+
+def test_rows_that_sum_up_folds_are_left_out() -> None:
+    """As PyCaret writes them below the folds of a method."""
+    for arm in ("base", "ours"):
+        scores = [score(arm, k) for k in range(FOLDS)]
+        rows = [*enumerate(scores), ("Mean", statistics.mean(scores)), ("Std", 0.01)]
+        Path("out").mkdir(exist_ok=True)
+        text = "\n".join(f"{key},{value}" for key, value in rows)
+        Path("out", f"{arm}.csv").write_text(f"Fold,auc\n{text}")
+    done = compared("out")
+    assert "left out, summaries of the others: Mean, Std" in done.stdout, done.stderr
+    assert judged().p == pytest.approx(corrected())
 
 
 def test_an_arm_without_a_fold_is_told() -> None:

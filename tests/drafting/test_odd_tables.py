@@ -420,3 +420,29 @@ def test_levels_of_columns_are_to_be_stacked() -> None:
     Path("sums.csv").write_text(",err,err\n,mean,std\nmethod,,\nours,4.2,0.1\nbase,5.0,0.2\n")
     assert "`repro audit` reads them" in repro("compare", "sums.csv", "--better", "lower").stderr
     assert "err mean: significant" in repro("audit", "sums.csv", "--n", "5").stdout
+
+
+def test_a_baseline_that_is_a_column_says_that_columns_are_arms() -> None:
+    """Of few values, each there twice, a column may name arms; a baseline has a value in each."""
+    pairs = [(0.91, 0.90), (0.89, 0.90), (0.90, 0.90), (0.89, 0.91), (0.90, 0.92), (0.91, 0.93)]
+    lines = [f"d{n},{base},{new}" for n, (base, new) in enumerate(pairs)]
+    Path("t.csv").write_text("\n".join(("dataset,base,new", *lines)))
+    done = repro("compare", "t.csv", "--better", "higher")
+    assert (done.returncode, "name one, as in --baseline base" in done.stderr) == (2, True)
+    done = repro("compare", "t.csv", "--better", "higher", "--baseline", "base")
+    assert "a column per arm: base, new" in done.stdout, done.stderr
+    assert "6 tasks, by 'dataset'" in done.stdout
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_what_is_said_of_a_diverged_run_makes_a_verdict(more: int) -> None:
+    """Of results that are there no more seeds are to come, unless too few would be left."""
+    lines = [f"{arm},{seed},{value}" for arm, values in (("mixup", MIXUP), ("plain", PLAIN))
+             for seed, value in enumerate(values[: 3 + more])]  # fmt: skip
+    done = compared(table("method,seed,error", *lines[:-1], f"plain,{2 + more},diverged"))
+    advice = "with `min: 3`." if more else "with `plan: 4` and as many runs."
+    assert f"`exclude<=1` leaves up to 1 of each arm out, {advice}" in done.stdout, done.stderr
+    claim = Path("mixup_vs_plain.claim.yaml")
+    said = "{min: 3, plan: 4, diverged: exclude<=1}"
+    claim.write_text(claim.read_text().replace("{min: 4, plan: 4}", said))
+    assert ("VALID, CONFIRMED" in repro("verify", str(claim)).stdout) == bool(more)
