@@ -54,6 +54,7 @@ _TIMES = re.compile(
 )
 """Times, dates and paths, which may differ in two logs of one run."""
 
+_VALUE_BEFORE = re.compile(r"[\w\"']+\s*[:=]\s*#\S*")
 _DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 
@@ -242,6 +243,18 @@ class Stand:
         if self.step is None:
             return f"after '{self.before}'" if self.before else "at the end"
         return f"at step {self.step}" + ("" if self.total is None else f"/{self.total}")
+
+    @property
+    def line(self) -> str:
+        """What is evaluated in its line, as in `quantized val_loss:3.2`; empty where it has a step.
+
+        Numbers before it, as in `loss=0.3 val_loss=0.4`, are no part of it: `...` stands for them.
+        """
+        if self.step is not None:
+            return ""
+        words = _VALUE_BEFORE.sub(" ", self.before).split()
+        words = [word for word in words if any(map(str.isalpha, word))]
+        return " ".join(words + ["..."] * (words[-1:] != self.before.split()[-1:] and bool(words)))
 
     @property
     def best(self) -> bool:

@@ -158,13 +158,18 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
     lines = [f"{head}{at}", f"in the order of their names: {shown}", *said]
     chosen = says_best(measure) or any(end.best for end in there.values())
-    doubts = [programs, CHOSEN if chosen else ""]
-    doubt = "; ".join(filter(None, doubts))
-    lines += filter(None, doubts)
+    against = [*filter(None, [programs, CHOSEN if chosen else ""])]
+    lines += against
     lines += _submitted(path, measure, [end.value for end in there.values()])
-    return FoundResults(
-        asked, {name: values}, measure, said=lines, doubts={name: doubt} if doubt else {}
-    )
+    doubts = {name: "; ".join(against)} if against else {}
+    evaluated = _lines(logs[0].values.get(measure, []), [*there.values()])
+    return FoundResults(asked, {name: values}, measure, said=lines, doubts=doubts, lines=evaluated)
+
+
+def _lines(stands: Sequence[Stand], ends: Sequence[Stand]) -> tuple[str, ...]:
+    """What is evaluated in a log, last what counts."""
+    last = ends[0].line if ends else ""
+    return (*dict.fromkeys(each.line for each in stands if each.line != last), last)
 
 
 def _value(seed: int, end: Stand | str | None) -> FoundValue:

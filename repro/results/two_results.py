@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from repro.results.forms import refused
+from repro.errors import ClaimError
+from repro.results.forms import named, refused
 from repro.results.found_results import FoundResults
 from repro.results.path_names import labels_of
 from repro.results.run_values import refuse_percent
@@ -20,6 +23,8 @@ def joined(results: FoundResults, other: FoundResults) -> FoundResults:
     if other.measure != results.measure:
         mistake = f"its number is '{other.measure}', and that of {results.path} '{results.measure}'"
         raise refused(other.path, mistake, "one number", "name it: --measure NAME")
+    if results.lines and other.lines and results.lines[-1] != other.lines[-1]:
+        raise _of_other_lines(results, other)
     every = (
         (str(each.path), run.value)
         for each in (results, other)
@@ -44,6 +49,21 @@ def joined(results: FoundResults, other: FoundResults) -> FoundResults:
         doubts=doubts,
         items=results.items + other.items,
     )
+
+
+def _of_other_lines(results: FoundResults, other: FoundResults) -> ClaimError:
+    """The error of logs whose last values are of different evaluations."""
+    measure, lines = results.measure, [each.lines for each in (results, other)]
+    last, before = ([line or "a step" for line in each] for each in lines)
+    mistake = f"its last '{measure}' is that of '{before[-1]}', and that of {results.path} of "
+    mistake += f"'{last[-1]}'; there are {named(before)}, and there {named(last)}"
+    words = [line.split()[-1] for line in lines[0] if line and line in lines[1]]
+    words = [word for word in words if re.fullmatch(r"[\w-]+", word)]
+    advice = f"write the values that are meant into a table, arm,seed,{measure}"
+    if words:
+        option = shlex.quote(f"{words[-1]} {measure}")
+        advice = f"name an evaluation that both have, as in --measure {option}; or {advice}"
+    return refused(other.path, mistake, "the last values of one evaluation", advice)
 
 
 def refuse_arms(results: FoundResults) -> None:

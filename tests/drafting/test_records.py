@@ -793,3 +793,30 @@ def test_a_limit_on_the_other_side_is_of_another_number(line: str, limit: str, a
 def test_a_limit_on_the_other_side_is_taken_where_the_number_is_named() -> None:
     done = repro("compare", record(FA3), "--at-least", "3.2", "--measure", "val_loss")
     assert done.returncode == 0, said(done)
+
+
+def evaluated(folder: str, lines: tuple[str, ...], shift: float) -> str:
+    """Logs that end with several evaluations, as those of parameter-golf."""
+    Path(folder).mkdir()
+    for place, value in enumerate(FA3):
+        last = [f"{line} val_loss:{value + shift + n:.4f}" for n, line in enumerate(lines)]
+        text = "\n".join([f"step:{n}/9 val_loss:{9 - n}" for n in range(9)] + last)
+        Path(folder, f"train_seed{place}.log").write_text(text)
+    return folder
+
+
+def test_values_of_different_evaluations_are_not_compared() -> None:
+    old = evaluated("old", ("quantized", "final_exact"), 0)
+    new = evaluated("new", ("post-ema", "quantized", "quantized_sliding_window"), -0.1)
+    args = ("compare", new, "--against", old, "--better", "lower")
+    told = repro(*args).stderr
+    assert "its last 'val_loss' is that of 'final_exact'" in told
+    assert "that of new of 'quantized_sliding_window'" in told
+    (advised,) = re.findall(r"--measure '(.*)';", told)
+    repro(*args, "--measure", advised)  # `quantized` is the second evaluation of the new logs
+    assert document("new_vs_old").results[0].effect == pytest.approx(1 - 0.1, abs=1e-9)
+    other = evaluated("other", ("final",), 0)
+    told = repro("compare", new, "--against", other, "--better", "lower").stderr
+    assert "into a table, arm,seed,val_loss" in told
+    steps = evaluated("steps", (), 0)
+    assert "is that of 'a step'" in repro("compare", new, "--against", steps, *args[-2:]).stderr
