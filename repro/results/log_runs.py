@@ -39,6 +39,12 @@ _UNIT = re.compile(r"\([^()\s]*\)(?=\s*[:=])")
 _APART = re.compile(r"\s*(?<!:)[:=](?![:=/\\])\s*")
 _FULL_NUMBER = re.compile(NUMBER + r"%?")
 
+_KEYED = re.compile(
+    r"(?i)(?<!\w)(?:key|name|metric|tag)[\"']?[ \t]*[:=][ \t]*[\"']?([A-Za-z_][\w./@%-]*)[\"']?"
+    r"([^\n]{0,200}?)(?<!\w)value(?=[\"']?[ \t]*[:=])"
+)
+"""A number whose name is the value of another: `"key": "eval_accuracy", "value": 0.75`."""
+
 NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
 _SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
 _SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
@@ -136,7 +142,7 @@ def is_table(path: Path) -> bool:
 def text_of(path: Path) -> str:
     """The text of a log; ClaimError for one that cannot be read, or is not UTF-8."""
     try:
-        return read_bytes(path, LARGEST).decode("utf-8-sig")
+        return _KEYED.sub(r"\2\1", read_bytes(path, LARGEST).decode("utf-8-sig"))
     except OSError as error:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(path, mistake, "a log", "check the file") from None
@@ -248,7 +254,7 @@ class Stand:
     def line(self) -> str:
         """What is evaluated in its line, as in `quantized val_loss:3.2`; empty where it has a step.
 
-        Numbers before it, as in `loss=0.3 val_loss=0.4`, are no part of it: `...` stands for them.
+        Numbers before it, as in `loss=0.3 val_loss=0.4`, are left out: `...` stands for them.
         """
         if self.step is not None:
             return ""
@@ -305,7 +311,7 @@ def read_log(file: Path, path: Path, names: Sequence[str]) -> Log:
         expected = f"files below {path.resolve()}"
         raise refused(file, "a link that leads elsewhere", expected, "put the file itself there")
     try:
-        text = read_bytes(file, LARGEST).decode("utf-8", "replace")
+        text = _KEYED.sub(r"\2\1", read_bytes(file, LARGEST).decode("utf-8", "replace"))
     except OSError as error:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(file, mistake, "a log", "check the file") from None
