@@ -800,7 +800,7 @@ def evaluated(folder: str, lines: tuple[str, ...], shift: float) -> str:
     Path(folder).mkdir()
     for place, value in enumerate(FA3):
         last = [f"{line} val_loss:{value + shift + n:.4f}" for n, line in enumerate(lines)]
-        text = "\n".join([f"step:{n}/9 val_loss:{9 - n}" for n in range(9)] + last)
+        text = "\n".join([f"step:{n}/8 val_loss:{value + 8 - n}" for n in range(9)] + last)
         Path(folder, f"train_seed{place}.log").write_text(text)
     return folder
 
