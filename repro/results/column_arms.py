@@ -133,12 +133,12 @@ def runs_of_columns(
         and role_of(name) != "task"
         and not is_index([run.fields.get(name) for run in runs])
     ]
-    if not hints.measure and "std" in map(str.casefold, columns):
-        mistake = "'std' may be the scatter of another column, or an arm"
-        advice = "call it as what it is of, as in ours_std; or if it is an arm, by another name"
-        raise refused(path, mistake, "columns of which each is an arm", advice)
     if hints.measure or not 2 <= len(columns) <= MOST_ARMS or not path.is_file():
         return [], columns
+    if "std" in map(str.casefold, columns):
+        mistake = "'std' may be the scatter of another column, or an arm"
+        advice = "call it as what it is of, as in ours_std; or if it is an arm, by another name"
+        raise refused(path, mistake, "a column for each arm", advice)
     if len(every) < len({name for run in runs for row in run.rows for name in row}):
         return [], columns  # a cell is empty
     seeds = hints.alone and any(role_of(name) == "seed" for name in runs[0].fields)

@@ -419,4 +419,4 @@ def test_levels_of_columns_are_to_be_stacked() -> None:
     assert "the seeds per arm: a 4, b 4" in done.stdout, done.stderr
     Path("sums.csv").write_text(",err,err\n,mean,std\nmethod,,\nours,4.2,0.1\nbase,5.0,0.2\n")
     assert "`repro audit` reads them" in repro("compare", "sums.csv", "--better", "lower").stderr
-    assert "base vs ours" in repro("audit", "sums.csv", "--n", "5").stdout
+    assert "err mean: significant" in repro("audit", "sums.csv", "--n", "5").stdout
