@@ -39,7 +39,7 @@ from repro.results.path_names import common
 from repro.results.roles import RUNS, SEEDS, is_index, says_best
 from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
-from repro.results.series import object_in
+from repro.results.series import FORMS, object_in
 from repro.schema.numbers import number_of
 
 MEASURES = (
@@ -93,6 +93,10 @@ def read_alone(
     except OneRunError:
         if lone is None:
             raise
+        files = [each for each in path.rglob("*") if each.suffix.lower() in (*FORMS, *LOGS)]
+        if path.is_dir() and len(files) != 1:
+            raise
+        path = files[0] if path.is_dir() else path
         hints = replace(hints, lone="file", measure=hints.measure or lone)
         results = read_results(path, root, hints)
     except OneEachError as error:

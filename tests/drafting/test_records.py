@@ -598,6 +598,18 @@ def test_a_single_file_is_a_new_run(file: str, text: str, value: float) -> None:
     assert result.returncode == 2, said(result)
 
 
+@pytest.mark.parametrize("folder", ["tonight", "tonight/seed_0"])
+def test_a_folder_with_one_file_is_a_new_run(folder: str) -> None:
+    for seed, value in enumerate(FA3):
+        Path(f"release/seed_{seed}").mkdir(parents=True)
+        Path(f"release/seed_{seed}/metrics.csv").write_text(f"epoch,acc\n1,1\n2,{value}\n")
+    Path(folder).mkdir(parents=True)
+    Path(folder, "metrics.csv").write_text("epoch,acc\n1,1\n2,3.2761\n")
+    result = repro("compare", "tonight", "--within", "release", "--measure", "acc")
+    (found,) = document("metrics_vs_release").results
+    assert found.effect == pytest.approx(3.2761 - fmean(FA3), abs=1e-9), said(result)
+
+
 def test_each_new_arm_may_have_one_run() -> None:
     Path("release.csv").write_text("seed,loss\n" + "".join(f"{n},{x}\n" for n, x in enumerate(FA3)))
     Path("new.csv").write_text("arm,seed,loss\na,0,3.277\nb,0,3.4\n")
