@@ -112,7 +112,7 @@ class FoundResults:
     several tasks, ``each`` what one run is by what was read; runs are means of the ``items``, or
     with ``folds`` of one data set each is of a fold; ``apart`` are tasks with folds each.
     ``doubts`` speak against an arm, ``rows`` are the steps of its runs; ``printed`` ones have mean,
-    sd and n in place of runs.
+    sd and n in place of runs. ``lines`` of logs have the number, the one that counts last.
     """
 
     path: Path
@@ -131,6 +131,7 @@ class FoundResults:
     doubts: dict[str, str] = field(default_factory=dict)
     rows: Rows | None = None
     printed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
 
     @property
     def tasks(self) -> tuple[str, ...]:

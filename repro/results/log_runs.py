@@ -39,6 +39,12 @@ _UNIT = re.compile(r"\([^()\s]*\)(?=\s*[:=])")
 _APART = re.compile(r"\s*(?<!:)[:=](?![:=/\\])\s*")
 _FULL_NUMBER = re.compile(NUMBER + r"%?")
 
+_KEYED = re.compile(
+    r"(?i)(?<!\w)(?:key|name|metric|tag)[\"']?[ \t]*[:=][ \t]*[\"']?([A-Za-z_][\w./@%-]*)[\"']?"
+    r"([^\n]{0,200}?)(?<!\w)value(?=[\"']?[ \t]*[:=])"
+)
+"""A number whose name is the value of another: `"key": "eval_accuracy", "value": 0.75`."""
+
 NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
 _SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
 _SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
@@ -54,6 +60,7 @@ _TIMES = re.compile(
 )
 """Times, dates and paths, which may differ in two logs of one run."""
 
+_VALUE_BEFORE = re.compile(r"[\w\"']+\s*[:=]\s*#\S*")
 _DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 
@@ -135,7 +142,7 @@ def is_table(path: Path) -> bool:
 def text_of(path: Path) -> str:
     """The text of a log; ClaimError for one that cannot be read, or is not UTF-8."""
     try:
-        return read_bytes(path, LARGEST).decode("utf-8-sig")
+        return _KEYED.sub(r"\2\1", read_bytes(path, LARGEST).decode("utf-8-sig"))
     except OSError as error:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(path, mistake, "a log", "check the file") from None
@@ -244,6 +251,18 @@ class Stand:
         return f"at step {self.step}" + ("" if self.total is None else f"/{self.total}")
 
     @property
+    def line(self) -> str:
+        """What is evaluated in its line, as in `quantized val_loss:3.2`; empty where it has a step.
+
+        Numbers before it, as in `loss=0.3 val_loss=0.4`, are left out: `...` stands for them.
+        """
+        if self.step is not None:
+            return ""
+        words = _VALUE_BEFORE.sub(" ", self.before).split()
+        words = [word for word in words if any(map(str.isalpha, word))]
+        return " ".join(words + ["..."] * (words[-1:] != self.before.split()[-1:] and bool(words)))
+
+    @property
     def best(self) -> bool:
         """Whether the words say that it is the best of several: `Minimum validation bpb`."""
         return says_best("".join(self.before.split()[-1:]))
@@ -273,6 +292,12 @@ def end_of(stands: Sequence[Stand], step: int | None) -> Stand | Literal["other"
     return None if early or last.ended_early else "other"
 
 
+def evaluations(stands: Sequence[Stand], ends: Sequence[Stand]) -> tuple[str, ...]:
+    """The lines of a log that have its number, last the one that counts."""
+    last = ends[0].line if ends else ""
+    return (*dict.fromkeys(each.line for each in stands if each.line != last), last)
+
+
 @dataclass(frozen=True, slots=True)
 class Log:
     """The values in a log, by their names, and the digests of all of it, and of its source.
@@ -300,7 +325,7 @@ def read_log(file: Path, path: Path, names: Sequence[str]) -> Log:
         expected = f"files below {path.resolve()}"
         raise refused(file, "a link that leads elsewhere", expected, "put the file itself there")
     try:
-        text = read_bytes(file, LARGEST).decode("utf-8", "replace")
+        text = _KEYED.sub(r"\2\1", read_bytes(file, LARGEST).decode("utf-8", "replace"))
     except OSError as error:
         mistake = f"cannot be read: {error.strerror}"
         raise refused(file, mistake, "a log", "check the file") from None

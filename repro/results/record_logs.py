@@ -1,7 +1,6 @@
 """The runs of a record, as its folder lies in a repository: a log for each run of one program.
 
-What the program itself prints at the head of a log, up to a line of `=` or between two, is its
-source, and holds no value.
+What stands at the head of a log, up to a line of `=` or between two, is the source: no values.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from functools import cache
 from glob import escape
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from statistics import fmean
 from string import digits
 
 from repro.errors import printable
@@ -29,6 +29,7 @@ from repro.results.log_runs import (
     Stand,
     apart,
     end_of,
+    evaluations,
     forms_of_lines,
     is_table,
     names_in_bars,
@@ -40,7 +41,7 @@ from repro.results.roles import RUNS, SEEDS, is_index, says_best
 from repro.results.row_units import Rows
 from repro.results.run_fields import Hints
 from repro.results.run_values import CHOSEN, FoundValue
-from repro.results.series import object_in
+from repro.results.series import FORMS, object_in
 from repro.schema.numbers import number_of
 
 MEASURES = (
@@ -94,6 +95,10 @@ def read_alone(
     except OneRunError:
         if lone is None:
             raise
+        files = [each for each in path.rglob("*") if each.suffix.lower() in (*FORMS, *LOGS)]
+        if path.is_dir() and len(files) != 1:
+            raise
+        path = files[0] if path.is_dir() else path
         hints = replace(hints, lone="file", measure=hints.measure or lone)
         log = path.suffix.lower() in LOGS and not is_table(path)
         if log and read_log(path, path.parent, [hints.measure]).values.get(hints.measure):
@@ -114,8 +119,8 @@ def is_record(path: Path) -> bool:
     """
     if not path.is_dir():
         return not path.exists() and bool(_selected(path)[1])
-    logs = _logs(path) or [each for below in _below(path).values() for each in below]
-    logs = [each for each in logs if not is_table(each)]
+    every = _logs(path) or [each for below in _below(path).values() for each in below]
+    logs = [each for each in every if not is_table(each)]
     others = [each for each in path.glob("*") if each.suffix.lower() in (".json", ".csv", ".jsonl")]
     return len(logs) > len(others)
 
@@ -135,15 +140,13 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
     files, said = (selected, said) if selected else _chosen(path, names)
     if hints.step is None:
         _refuse_methods(path, files)
-    measure, logs = _measured(
-        path, files[0], [read_log(file, path, names) for file in files], names
-    )
+    logs: Sequence[Log] = [read_log(file, path, names) for file in files]
+    measure, logs = _measured(path, files[0], logs, names)
     logs, others = _without_others(path, logs, measure)
     logs, best = _without_best(logs, measure)
-    said += [*others, *best]
     _refuse_joined(path, logs, measure)
     logs, copies = _once(path, logs, measure)
-    said += copies
+    said += [*others, *best, *copies]
     ends = {log.name: end_of(log.values.get(measure, []), hints.step) for log in logs}
     if others := [name for name, end in ends.items() if end == "other"]:
         said.append(f"left out, without step {hints.step}: {_some(others)}")
@@ -153,24 +156,23 @@ def read_record(path: Path, hints: RecordHints) -> FoundResults:
         said.append(f"missing, for they ended without a last '{measure}': {_some(missing)}")
     programs = _programs([log for log in logs if log.name in found])
     _refuse_apart(asked, there, hints, [log.values.get(measure, []) for log in logs], programs)
-    values = [
-        _value(seed, end) for seed, end in zip(_seeds(path, [*found]), found.values(), strict=True)
-    ]
+    values = [*map(_value, _seeds(path, [*found]), found.values())]
     words = Path(_WILD.sub("", asked.relative_to(path).as_posix())).stem
     name = words.strip("_-. ") or path.resolve().name
-    at = next((f", {end.at}" for end in there.values()), "")
+    at = "".join(f", {end.at}" for end in [*there.values()][:1])
     head = f"{number_of(len(values), 'log')} of {name}, the last '{measure}' of each{at}"
     shown = ", ".join(f"{end.value:.10g}" for end in there.values())
     lines = [head, f"in the order of their names: {shown}", *said]
     chosen = says_best(measure) or any(end.best for end in there.values())
-    doubts = [programs, CHOSEN * chosen]
-    lines += [*filter(None, doubts), *_submitted(path, measure, [e.value for e in there.values()])]
-    results = FoundResults(asked, {name: values}, measure, said=lines)
-    results.doubts = {name: "; ".join(filter(None, doubts))} if any(doubts) else {}
-    if hints.step is None:
-        runs = [log.as_run(measure) for log in logs if log.name in there]
-        results.rows = Rows(path, [name] * len(runs), runs)
-    return results
+    against = [each for each in (programs, CHOSEN * chosen) if each]
+    lines += [*against, *_submitted(path, measure, [end.value for end in there.values()])]
+    doubts = {name: "; ".join(against)} if against else {}
+    evaluated = evaluations(logs[0].values.get(measure, []), [*there.values()])
+    runs = [log.as_run(measure) for log in logs if log.name in there]
+    rows = Rows(path, [name] * len(runs), runs) if hints.step is None else None
+    return FoundResults(
+        asked, {name: values}, measure, said=lines, doubts=doubts, lines=evaluated, rows=rows
+    )
 
 
 def _value(seed: int, end: Stand | str | None) -> FoundValue:
@@ -487,12 +489,12 @@ def _submitted(path: Path, measure: str, values: Sequence[float]) -> Iterator[st
     given = object_in(path / SUBMISSION).get(measure)
     if not values or isinstance(given, bool) or not isinstance(given, int | float):
         return
-    mean, places = math.fsum(values) / len(values), len(repr(given).partition(".")[2])
+    mean, places = fmean(values), len(repr(given).partition(".")[2])
     if math.isfinite(mean) and round(mean, places) != given:
         yield f"the mean of these logs is {mean:.{places}f}, and {SUBMISSION} says {given!r}"
 
 
 def _some(names: Sequence[str]) -> str:
     """`2 logs (a.txt, b.txt)`; of many the first."""
-    rest = ", ..." if len(names) > SHOWN else ""
-    return f"{number_of(len(names), 'log')} ({', '.join(map(printable, names[:SHOWN]))}{rest})"
+    shown = ", ".join([*map(printable, names[:SHOWN]), *["..."] * (len(names) > SHOWN)])
+    return f"{number_of(len(names), 'log')} ({shown})"

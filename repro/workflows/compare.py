@@ -297,7 +297,7 @@ def _read(comparison: CompareOptions) -> FoundResults:
     results = _one(comparison, comparison.results, lone)
     if lone is None:
         refuse_arms(results)
-    both = joined(results, other)
+    both = joined(results, other, meant=bool(comparison.why))
     if comparison.within:
         refuse_early(both, [*both.runs][-1])
     return both

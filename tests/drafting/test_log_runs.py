@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
+from scipy import stats
 
 from repro.report.write import read_document
 from repro.results.log_runs import pairs_in
@@ -195,3 +196,37 @@ def test_source_in_a_log_says_nothing_of_how_a_run_ended() -> None:
     done = repro("compare", "logs", "--better", "lower")
     assert "n, the seeds per arm: base 4, ours 4" in done.stdout, done.stderr
     assert "is no state of a run" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ':::MLLOG {{"time_ms": {0}, "key": "{1}", "value": {2}, "metadata": {{"file": "a.py"}}}}',
+        "name={1} unit=s value={2} at={0}",
+    ],
+)
+def test_a_value_is_called_by_the_key_beside_it(line: str) -> None:
+    """As MLPerf logs: `value` alone would be a seed, a size of batches and an accuracy."""
+    arms = {"new": [0.75, 0.76, 0.752, 0.771], "old": [0.74, 0.735, 0.742, 0.72]}
+    for arm, values in arms.items():
+        for n, value in enumerate(values):
+            values_of = [
+                ("eval_accuracy", value / 2),
+                ("eval_accuracy", value),
+                ("epochs_left", n + 3),
+            ]
+            file = Path("results", arm, f"result_{n}.txt")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("\n".join(line.format(160 + n, *each) for each in values_of))
+    args = ("compare", "results", "--better", "higher", "--baseline", "old", "--measure")
+    told = repro(*args, "value").stderr
+    assert "there is no number 'value'" in told
+    assert "eval_accuracy" in told
+    repro(*args, "eval_accuracy")
+    p = stats.ttest_ind(arms["new"], arms["old"], equal_var=False).pvalue
+    document = read_document(Path("reports/new_vs_old/declared/report.json"))
+    assert document.results[0].p == pytest.approx(p, rel=1e-6)
+    told = repro("compare", "results/new", "--at-least", "0.7", "--measure", "value").stderr
+    assert "a number called value; there are: " in told
+    done = repro("compare", "results/new", "--at-least", "0.7", "--measure", "eval_accuracy")
+    assert "0.75, 0.76, 0.752, 0.771" in done.stdout, done.stderr

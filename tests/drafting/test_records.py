@@ -598,6 +598,18 @@ def test_a_single_file_is_a_new_run(file: str, text: str, value: float) -> None:
     assert result.returncode == 2, said(result)
 
 
+@pytest.mark.parametrize("folder", ["tonight", "tonight/seed_0"])
+def test_a_folder_with_one_file_is_a_new_run(folder: str) -> None:
+    for seed, value in enumerate(FA3):
+        Path(f"release/seed_{seed}").mkdir(parents=True)
+        Path(f"release/seed_{seed}/metrics.csv").write_text(f"epoch,acc\n1,1\n2,{value}\n")
+    Path(folder).mkdir(parents=True)
+    Path(folder, "metrics.csv").write_text("epoch,acc\n1,1\n2,3.2761\n")
+    result = repro("compare", "tonight", "--within", "release", "--measure", "acc")
+    (found,) = document("metrics_vs_release").results
+    assert found.effect == pytest.approx(3.2761 - fmean(FA3), abs=1e-9), said(result)
+
+
 def test_each_new_arm_may_have_one_run() -> None:
     Path("release.csv").write_text("seed,loss\n" + "".join(f"{n},{x}\n" for n, x in enumerate(FA3)))
     Path("new.csv").write_text("arm,seed,loss\na,0,3.277\nb,0,3.4\n")
@@ -793,3 +805,34 @@ def test_a_limit_on_the_other_side_is_of_another_number(line: str, limit: str, a
 def test_a_limit_on_the_other_side_is_taken_where_the_number_is_named() -> None:
     done = repro("compare", record(FA3), "--at-least", "3.2", "--measure", "val_loss")
     assert done.returncode == 0, said(done)
+
+
+def evaluated(folder: str, lines: tuple[str, ...], shift: float) -> str:
+    """Logs that end with several evaluations, as those of parameter-golf."""
+    Path(folder).mkdir()
+    for place, value in enumerate(FA3):
+        last = [f"{line} val_loss:{value + shift + n:.4f}" for n, line in enumerate(lines)]
+        text = "\n".join([f"step:{n}/8 val_loss:{value + 8 - n}" for n in range(9)] + last)
+        Path(folder, f"train_seed{place}.log").write_text(text)
+    return folder
+
+
+def test_values_of_different_evaluations_are_not_compared() -> None:
+    old = evaluated("old", ("quantized", "final_exact"), 0)
+    new = evaluated("new", ("post-ema", "quantized", "quantized_sliding_window"), -0.1)
+    args = ("compare", new, "--against", old, "--better", "lower")
+    told = repro(*args).stderr
+    assert "its last 'val_loss' is that of 'final_exact'" in told
+    assert "that of new of 'quantized_sliding_window'" in told
+    (advised,) = re.findall(r"--measure '(.*)';", told)
+    repro(*args, "--measure", advised)  # `quantized` is the second evaluation of the new logs
+    assert document("new_vs_old").results[0].effect == pytest.approx(1 - 0.1, abs=1e-9)
+    other = evaluated("other", ("final",), 0)
+    told = repro("compare", new, "--against", other, "--better", "lower").stderr
+    assert '--why "the last evaluation counts"' in told
+    meant = ("--better", "lower", "--why", "the last evaluation counts", "--out", "o")
+    found = repro("compare", new, "--against", other, *meant, "--reports", "o")
+    assert "fragile" in found.stdout
+    assert "is evaluated by 'quantized_sliding_window'" in said(found)
+    steps = evaluated("steps", (), 0)
+    assert "is that of 'a step'" in repro("compare", new, "--against", steps, *args[-2:]).stderr
