@@ -246,7 +246,7 @@ def may_recur(runs: Sequence[FoundRun], where: str) -> bool:
 def number_like(runs: Sequence[FoundRun], key: str) -> bool:
     try:
         return all(isinstance(float(run.fields[key]), float) for run in runs)
-    except (TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):  # a run may be without the field
         return False
 
 

@@ -201,12 +201,12 @@ def test_what_cannot_be_computed_is_refused_with_a_hint(tmp_path, text, what):
 def test_thousands_of_methods_are_refused_at_once(tmp_path):
     """Before their pairs are made, with and without a baseline."""
     text = "Method,Acc\n" + "".join(f"M{at},{at / 100:.2f}±0.3\n" for at in range(6_000))
-    began = time.monotonic()
+    began = time.process_time()
     for baseline, hint in ((None, "--baseline"), ("M1", "leave methods out")):
         with pytest.raises(SpecError) as caught:
             audited(tmp_path, text, n=5, plus_minus="sd", baseline=baseline)
         assert hint in str(caught.value)
-    assert time.monotonic() - began < 30
+    assert time.process_time() - began < 30
 
 
 def test_rows_of_precision_and_recall_are_no_correlation(tmp_path):

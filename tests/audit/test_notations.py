@@ -269,9 +269,9 @@ def test_what_is_not_read_over_two_lines(tmp_path):
 def test_a_long_line_takes_no_longer_a_word(tmp_path):
     """Each p looks back at its own words alone."""
     text = "a = 3, b = 4, p = .036 and so on; " * 6000 + "t(28) = 2.20, p = .036"
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert len(rows_of(tmp_path, text)) == 1
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 20
 
 
 LEGEND = "\n\n* p < .05, *** p < .001\n"
