@@ -108,12 +108,33 @@ def rows_in(text: str, form: TextForm, *, appended: bool = False) -> list[Row]:
 
 
 def series_of(records: Sequence[Record]) -> list[Row]:
-    """The numbers in rows that follow each other; ValueError where one of them cannot be read."""
+    """The numbers in rows that follow each other; ValueError where one of them cannot be read.
+
+    Where rows are of several numbers, as in `step,key,value`, each is called by its key.
+    """
+    records = _by_key(records)
     rows = [numbers_in(record) for record in records]
     texts = any(len(row) < len(record) for row, record in zip(rows, records, strict=True))
     if texts or any(isinstance(each, Percent) for row in rows for each in row.values()):
         refuse_mixed(records, odd=True)
     return rows
+
+
+_KEYS = ("key", "tag", "metric", "name", "measurement")
+"""What tells the numbers of rows apart, if all are called `value`."""
+
+
+def _by_key(records: Sequence[Record]) -> Sequence[Record]:
+    head = {name.casefold(): name for name in records[0]} if records else {}
+    value, key = head.get("value"), next((head[name] for name in _KEYS if name in head), None)
+    if value is None or key is None:
+        return records
+    names = [str(row[key]) for row in records if isinstance(row.get(key), str) and value in row]
+    if len(names) < len(records) or len({*names}) < 2 or any(map(is_numeral, names)):
+        return records
+    rest = ({k: v for k, v in row.items() if k not in (key, value)} for row in records)
+    named = zip(rest, names, records, strict=True)
+    return [{**others, name: row[value]} for others, name, row in named]
 
 
 def in_lines(text: str) -> bool:

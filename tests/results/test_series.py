@@ -152,3 +152,20 @@ def test_json_in_lines_may_be_called_a_file() -> None:
     assert [row["loss"] for row in rows_in(text, "file")] == [2, 1]
     with pytest.raises(ValueError, match="Extra data"):
         rows_in('{"loss":\n 2}\n{"loss": 1}', "file")
+
+
+@pytest.mark.parametrize("key", ["key", "tag", "Metric"])
+def test_values_of_several_numbers_are_called_by_their_keys(key: str) -> None:
+    """Else the last `value` of an accuracy would be the learning rate of the row below."""
+    text = f"step,{key},Value\n1,acc,0.5\n1,lr,0.1\n2,acc,0.6\n2,lr,0.1\n"
+    found = [{"step": 1.0, "acc": 0.5}, {"step": 1.0, "lr": 0.1}]
+    assert rows_in(text, "csv") == [*found, {"step": 2.0, "acc": 0.6}, {"step": 2.0, "lr": 0.1}]
+    lines = text.splitlines()[1:]
+    rows = [dict(zip((key, "value"), line.split(",")[1:], strict=True)) for line in lines]
+    written = "\n".join(json.dumps(row | {"value": float(row["value"])}) for row in rows)
+    assert rows_in(written, "jsonl")[:2] == [{"acc": 0.5}, {"lr": 0.1}]
+
+
+def test_values_of_one_key_or_of_numbered_ones_keep_their_name() -> None:
+    assert rows_in("key,value\nacc,0.5\nacc,0.6\n", "csv") == [{"value": 0.5}, {"value": 0.6}]
+    assert rows_in("key,value\n1,0.5\n2,0.6\n", "csv")[0] == {"key": 1.0, "value": 0.5}
