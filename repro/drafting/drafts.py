@@ -144,10 +144,10 @@ def _shown(results: FoundResults, pair: Collection[str]) -> tuple[tuple[str, ...
 
 def _said_of_tables(drafts: Drafts, out: Path) -> str:
     """That values are copied to files below ``out``, and which claims read them."""
-    files = [str(out / file) for file in drafts.tables]
+    files = [printable(str(out / file)) for file in drafts.tables]
     one = "the claim reads" if len(drafts.claims) == 1 else "the claims read"
     reads = "one for each claim" if 1 < len(files) == len(drafts.claims) else f"which {one}"
-    return f"the values are copied to {named(files)}, {reads}"
+    return f"the values are copied to {files[0] if len(files) == 1 else named(files)}, {reads}"
 
 
 def _names_of(labels: Iterable[str]) -> dict[str, str]:
