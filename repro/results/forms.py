@@ -71,11 +71,16 @@ class Form:
     first: FirstRun | None = None
 
 
+_OF_ALL = re.compile(r"(?i)result|metric|summary|score|final|all")
+"""In the name of a file next to numbered ones, which may sum these up."""
+
+
 def first_runs(found: dict[str, list[str]]) -> dict[str, FirstRun]:
     """The name before numbered ones, `exp` of `exp2, exp3`, and its number, by their template.
 
     Such names are taken out of ``found``, which has all of them by their templates. ClaimError for
-    one that may be a run of an arm or not, as `exp` next to `exp_0`, or `exp1` next to `exp_2`.
+    one that may be a run of an arm or not, as `exp` next to `exp_0`, `exp1` next to `exp_2`, or
+    `results` next to `results_1`.
     """
     firsts: dict[str, FirstRun] = {}
     groups = {name: each for each in found.values() for name in each}
@@ -94,7 +99,8 @@ def first_runs(found: dict[str, list[str]]) -> dict[str, FirstRun]:
             ),
             *([bare] if bare in groups else []),
         ]
-        if {*doubts} == {bare} and bare in groups[bare] and min(numbers) in (1, 2):
+        first = min(numbers) == 2 or (min(numbers) == 1 and not _OF_ALL.search(Path(bare).stem))
+        if {*doubts} == {bare} and bare in groups[bare] and first:
             groups[bare].remove(bare)
             firsts[template] = FirstRun(bare, {braces[1].strip("{}"): str(min(numbers) - 1)})
         elif doubts:
