@@ -149,6 +149,7 @@ _LEGEND = re.compile(
 def plain(text: str) -> str:
     """The text without the marks of LaTeX, Markdown and HTML, of the same lines."""
     text = _LEGEND.sub("† ", _without_tags(text))
+    text = re.sub(r"= (?=[<>] ?0?\.[0-9])", "", text)
     text = re.sub(r"(?:>=|=>)(?= ?[0-9.])", "≥", re.sub(r"(?:<=|=<)(?= ?[0-9.])", "≤", text))
     text = _without_marks(text)
     text = _with_parentheses(text)

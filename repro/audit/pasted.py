@@ -339,7 +339,7 @@ def _refuse_in_names(rows: Rows, file: str) -> None:
         place, mistake = Place(file, name.line, name.column), f"a result in the name {name.text!r}"
         raise fatal(place, mistake, "as many cells in each row", "separate columns by tabs")
     found = [row[0] for row in rows if re.search(r"\s[-–—]$", row[0].text)]
-    below = [cells[1:] for cells in zip(*rows, strict=True) if len(rows) > 1]
+    below = [cells[1:] for cells in [*zip(*rows, strict=True)][:-1] if len(rows) > 1]
     found += [cells[0] for cells in below if all(c.text in ("-", "–", "—") for c in cells)]
     if found:
         place, advice = Place(file, found[0].line, found[0].column), "write -2.9, or use tabs"

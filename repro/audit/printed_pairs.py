@@ -236,6 +236,10 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             )
 
 
+_NO_METHOD = re.compile(r"(?i)human|oracle|upper|ceiling|topline|skyline|chance|random|majority")
+"""In the name of a row that nobody tests: without a star it claims nothing."""
+
+
 def _claims(
     baseline: str,
     arms: Arms,
@@ -261,7 +265,7 @@ def _claims(
         )
         if p := ps.get(name) or stars.get(name):
             yield name, p
-        elif told and may_be and not arm.stars:
+        elif told and may_be and not arm.stars and not _NO_METHOD.search(name):
             above_all = PrintedNumber.read(f">{max(levels):g}")
             yield name, replace(above_all, text=f"{above_all.text}{NO_STAR}")
 

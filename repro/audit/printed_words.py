@@ -196,7 +196,8 @@ _BY_MODEL = (
     r"|permutation (?:tests?|p)|by (?:permutation|randomi[sz]ation)s?)\b"
 )
 _NOT_OF_MEANS = re.compile(
-    r"\badjust(?:ed|ing|ments?) for (?!(?:the )?(?:multipl|number|famil|false|compar|test))\w+"
+    r"\badjust(?:ed|ing|ments?) for (?!(?:each|every|all|both)\b"
+    r"|(?:the )?(?:multipl|number|famil|false|compar|test))\w+"
     r"|\b(?:baseline|age|sex|gender)(?:[- ]and[- ]\w+)?-adjusted"
     r"|\btests? (?:on|of|for) (?:the )?(?:changes? (?:from|scores?)|log\b)"
     r"|\bm?ancova\b|\banalysis of covariance|\bas (?:an? )?covariates?\b|\bcovariate[- ]adjust"
@@ -253,14 +254,16 @@ _OF_MEDIANS = re.compile(
 _SORTS = r"(?:worst|best|lowest|highest|outliers?|outlying|extremes?|failed|diverged|runs?|seeds?)"
 _CUT = r"(?:discard|dropp|exclud|remov|omitt|reject)(?:ed|ing)"
 _OF_CHOSEN = re.compile(
-    rf"\b(?:trimm(?:ed|ing)|winsori[sz]\w+)\b|\b(?:{_CUT}|leaving out) (?:\w+ ){{0,3}}{_SORTS}\b"
+    r"\b(?:trimm(?:ed|ing) (?:means?|averages?|of)|winsori[sz]\w+)\b"
+    rf"|\b(?:{_CUT}|leaving out) (?:\w+ ){{0,3}}{_SORTS}\b"
     rf"|\b{_SORTS} (?:\w+ ){{0,2}}(?:{_CUT}|left out)\b|\b(?:without|except) (?:the )?{_SORTS} run"
     rf"|\b(?:max(?:imum)?|peak|highest|lowest|min(?:imum)?)(?: (?!mean|average)\w+){{0,2}} "
     rf"(?:over|of|across|from|among) (?:the )?(?:all )?(?:{_COUNT} )?(?:\w+ )?{_REPEATED}\b"
-    rf"|\b(?:mean|average)\W{{1,3}}of (?:the )?(?:maxim|max\b|best\b(?! \d)|peaks?\b|highest"
+    rf"|\b(?:mean|average)\W{{1,3}}of (?:the )?(?:maxim|max\b|best\b(?! \d)|peaks?\b|highest\b(?!-)"
     r"|minim|min\b)"
 )
 """Some of the runs, by their results."""
+_DENIED = re.compile(r"\b(?:no|not|none|never|without)\b[^.;]*$")
 
 DATA = (
     r"(?:(?:fashion|colou?red|rotated|permuted|split|sequential|tiny|mini|tiered|noisy|full|down"
@@ -290,7 +293,8 @@ def spread_told(said: str) -> Meaning | None:
     found = {_meaning(reading, each) for reading, by in _SAYS.items() for each in by.findall(said)}
     found |= {Meaning("other")} if _OTHER.search(said) else set()
     found = {Meaning("other")} if _OF_MEDIANS.search(said) else found
-    found = {Meaning("chosen")} if _OF_CHOSEN.search(said) else found
+    if (chosen := _OF_CHOSEN.search(said)) and not _DENIED.search(said[: chosen.end()][-40:]):
+        found = {Meaning("chosen")}
     if len(found) != 1:
         return None
     (meaning,) = found
@@ -466,6 +470,13 @@ _FAMILY = re.compile(
 _TESTS_NAMED = re.compile(rf"\b([0-9]+|{'|'.join(_COUNTS)}) (?:\w+ )?(?:tests|comparisons)\b")
 
 
+def _of_some(said: str, found: re.Match[str]) -> bool:
+    """Whether the words before a correction say that it is of some tests alone."""
+    before = said[: len(said) - len(found[0])]
+    after_it = found[0].startswith("p") and re.search("post[- ]?hoc|pairwise", before)
+    return bool(after_it or _OF_PART.search(before))
+
+
 def families(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
     """From where on a text says that all p-values are corrected, how, and for how many tests.
 
@@ -474,7 +485,7 @@ def families(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
     text, begin = text.lower(), 0
     for end in [*(each.end() for each in _SENTENCES.finditer(text)), len(text)]:
         found = _FAMILY.search(text, begin, end)
-        if found and not (_OF_PART.search(text, begin, found.start()) or " all" in found[0]):
+        if found and not (_of_some(text[begin : found.end()], found) or " all" in found[0]):
             said = text[begin:end]
             tests = _TESTS_NAMED.search(said)
             number = _COUNTS.get(tests[1]) or int(tests[1]) if tests else 0

@@ -230,7 +230,10 @@ _REFUSED = (
         "leave (100), v and * out",
     ),
     (
-        re.compile(r"(?m)^\W*(?:t Stat\b|t, df\b|F, DFn, Dfd\b|[tFP]\([tF]<=[tF]\)| *T +dof\b)"),
+        re.compile(
+            r"(?m)^[^\w\n]{0,9}(?:t Stat\b|t, df\b(?!, ?p)|F, DFn, Dfd\b"
+            r"|[tFP]\([tF]<=[tF]\)| *T +dof\b)"
+        ),
         "a test in the form of Excel, GraphPad or pingouin, which is not read",
         "t(26) = 2.213, p = .0359",
         "write each of its tests in a line of this form, with the two-sided p",

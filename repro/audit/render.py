@@ -148,7 +148,8 @@ def _row(row: Audited, width: int, said: str) -> Iterator[str]:
         known = said and sentence.startswith(said)
         rest = sentence.removeprefix(said).lstrip(";. ") if known else sentence
         if rest:
-            yield from _wrapped(f"- {rest[0].upper()}{rest[1:]}", "     ", width, hanging="  ")
+            rest = rest if rest.startswith("p ") else f"{rest[0].upper()}{rest[1:]}"
+            yield from _wrapped(f"- {rest}", "     ", width, hanging="  ")
 
 
 def _numbers(row: Audited) -> Iterator[str]:

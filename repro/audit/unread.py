@@ -51,11 +51,17 @@ _LEVEL = re.compile(
     r"| ?[<≤⩽]=?) ?0?\.(?:10?|050?|0{0,3}1|005)"
 )
 _OF_LEVELS = re.compile(
-    r"consider|threshold|\blevels?\b|alpha|criteri|cut-?off|denot|indicat|\bmark|\bbold|\bstars?\b"
-    r"|asterisk|dagger|defin|\bset (?:at|to)\b|regarded|deemed|accepted|taken as"
+    r"considered (?:(?:as )?(?:\w+ )?signif|at)|threshold|\blevels?\b|alpha|\bcriteri(?:on|a)\b"
+    r"|(?:denot|indicat)\w+:? (?:that )?(?:p\b|a p\b|(?:\w+ )?signif)|\bmark(?:s|ed)?\b|\bbold"
+    r"|\bstars?\b|cut-?off"
+    r"|asterisk|dagger|\bdefined (?:as|by|at)\b|\bset (?:at|to)\b|regarded|deemed|accepted|taken as"
     r"|significan\w+ (?:is|means|=)|\b(?:if|when|where) p\b"
 )
 """Words of a sentence that says what counts as significant, or what a mark means."""
+_LEGEND_ENDS = re.compile(
+    r"[\s,;.)\]}$]*(?:$|[^\w\s]|[a-e1-9]\b|p\b|vs|against|compared|levels?\b|signif|two|one|by)"
+)
+"""What stands behind the p of a legend, up to its next part."""
 
 
 def refuse_without_df(text: str, file: str) -> None:
@@ -250,11 +256,11 @@ def _is_level(p: re.Match[str], begin: int) -> bool:
         return True
     said = before.rpartition(". ")[2] + p[0] + after.partition(". ")[0]
     level = _LEVEL.fullmatch(p[0])
-    alone = not re.search(
+    alone = _LEGEND_ENDS.match(after) and not re.search(
         r"\d|[^\W\d_]{2}", re.sub(r"(?i)\b(?:notes?|legend|signif\w*)\b", "", before)
     )
     of_levels = _OF_LEVELS.search(said.lower()) is not None
-    return level is not None and (of_levels or (alone and not level["is"]))
+    return level is not None and (of_levels or bool(alone and not level["is"]))
 
 
 def _before(line: str, begin: int, end: int) -> re.Match[str] | None:

@@ -464,3 +464,27 @@ def test_a_dash_of_a_range_or_apart_is_no_minus(tmp_path):
         rows_of(tmp_path, "Method Score\nA - 2.995±0.2\nB - 1.995±0.2\n\nn = 5 SD\n")
     rows, _ = audited(tmp_path, "Method X Y\nA - 2.9±0.2\nB 1.9±0.2 2.1±0.2\n\nn = 5 SD\n")
     assert [*rows] == ["A vs B, Y"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Recall improved considerably (p < .01).", "p < .001 for recall.", "Faster, p < .01."]
+)
+def test_a_p_of_a_result_is_no_legend(tmp_path, text):
+    _, said = audited(tmp_path, f"t(28) = 3.00, p = .0056.\n{text}\n")
+    assert "no statistic stands with this p" in said
+
+
+def test_a_relation_behind_an_equals_sign_is_read(tmp_path):
+    (row,) = rows_of(tmp_path, "t(28) = 2.20, p = <.001\n")
+    assert (row.answer, row.p_printed) == ("does not", "<.001")
+
+
+def test_corrected_p_of_post_hoc_tests_are_not_all(tmp_path):
+    text = "Post hoc p-values were Bonferroni-corrected. "
+    text += "F(1, 28) = 4.84, p = .036. r(28) = .36, p = .051."
+    assert {row.answer for row in rows_of(tmp_path, text)} == {"holds"}
+
+
+def test_columns_of_t_df_and_p_are_not_those_of_another_program(tmp_path):
+    rows = rows_of(tmp_path, "t, df, p\n2.20, 28, .036\n3.00, 28, .006\n", "t.csv")
+    assert [row.answer for row in rows] == ["holds", "holds"]

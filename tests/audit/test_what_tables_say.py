@@ -724,3 +724,36 @@ def test_the_option_that_decides_many_pairs_is_named_once(tmp_path):
     assert not any("--n" in row.reason for row in audit.rows)
     (audit,) = audit_paths([path], decided=Decided(baseline="M0", n=5))
     assert not any("--n" in each for each in audit.lead)
+
+
+@pytest.mark.parametrize(
+    ("words", "cells", "answers"),
+    [
+        ("No runs were excluded.", ("Ours | 91.2 ± 0.3 |",), ["holds"]),
+        ("Outliers were not removed.", ("Ours | 91.2 ± 0.3 |",), ["holds"]),
+        ("Outliers were removed.", ("Ours | 91.2 ± 0.3 |",), ["cannot say"]),
+        ("We trimmed videos to 10 s.", ("Ours | 91.2 ± 0.3 |",), ["holds"]),
+        ("Learning rate was adjusted for each model.", ("Ours | 91.2 ± 0.3 | 0.4",), ["does not"]),
+        ("P is adjusted for age.", ("Ours | 91.2 ± 0.3 | 0.4",), ["cannot say"]),
+    ],
+)
+def test_words_on_other_things_leave_means_and_p_as_they_are(tmp_path, words, cells, answers):
+    """Welch's p of both is 0.00041."""
+    head = "| Method | Acc | p |\n|---|---|---|\n" if "0.4" in cells[0] else None
+    head = head or "| Method | Acc |\n|---|---|\n"
+    text = f"Mean ± SD over 5 runs, Welch's t-test vs Base. {words}\n\n{head}"
+    text += "| Base | 90.1 ± 0.3 |" + " |" * ("0.4" in cells[0]) + "\n"
+    text += "\n".join(f"| {cell} |" if "0.4" in cell else f"| {cell}" for cell in cells)
+    rows, _ = audited(tmp_path, text + "\n", "t.md")
+    assert [row.answer for row in rows.values()] == answers
+
+
+def test_a_row_that_nobody_tests_claims_nothing_without_a_star(tmp_path):
+    text = (
+        "Mean ± SD over 5 runs. * p < .05 vs Base (Welch t-test).\n\n| Method | Acc |\n|---|---|\n"
+    )
+    text += "| Base | 90.1 ± 0.3 |\n| Mid | 91.2 ± 0.3* |\n| Ours | 91.3 ± 0.3* |\n"
+    text += "| {} | 97.0 ± 0.3 |\n"
+    for name, answer in (("Human", "holds"), ("Other", "does not")):
+        rows, _ = audited(tmp_path, text.format(name), "t.md")
+        assert rows[f"{name} vs Base, Acc"].answer == answer
