@@ -6,7 +6,6 @@ t-test, which a claim asks for by `folds`, and never as if they were independent
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -15,16 +14,10 @@ from pathlib import Path
 from repro.errors import ClaimError
 from repro.results.forms import FoundRun, named, refused
 from repro.results.roles import PHASES, is_k_fold, plain, role_of, seed_number
-from repro.results.row_units import Rows, cuts_data
+from repro.results.row_units import REPEATS, Rows, cuts_data, may_repeat
 from repro.results.run_fields import Hints, number_like
 from repro.results.steps import step_field
 from repro.schema.numbers import number_of
-
-REPEATS = re.compile(
-    r"(?:cv_|k?fold_)?(?:repeat|repetition|rep|run|replicate|replication|iteration|iter|trial|round)s?"
-    r"|(?:cv|k?fold|split|shuffle|partition)_(?:random_)?(?:seed|state)"
-)
-"""Fields that count how often data were cut into folds."""
 
 
 def with_folds(path: Path, runs: Sequence[FoundRun], hints: Hints) -> Hints:
@@ -84,7 +77,7 @@ def _repeat(rows: Rows, key: str, told: Collection[str]) -> str:
     """The field that has several folds for each of its values, by which rows are told apart."""
     bare, keys = replace(rows, seed=""), rows.keys({*told, key})
     others = [each for each in keys if REPEATS.fullmatch(plain(each)) and role_of(each) != "step"]
-    named_one = [each for each in keys if role_of(each) in (None, "seed") and rows.seed == key]
+    named_one = [each for each in keys if role_of(each) == "seed" and rows.seed == key]
     for other in dict.fromkeys((*others, rows.seed, *named_one)):
         if other in ("", key):
             continue
@@ -118,9 +111,8 @@ def _refuse_unit(rows: Rows, told: Collection[str], hints: Hints) -> None:
 def _of_seeds(path: Path, key: str, seed: str) -> ClaimError:
     mistake = f"each '{seed}' has several rows by '{key}', and nothing says whether the data were "
     mistake += "cut into other folds for each"
-    advice = (
-        f"--seed {key} if each '{seed}' has other folds; --unit {key} if the folds are the same "
-    )
+    other = f"--seed {key}" if may_repeat(seed) else f"call '{seed}' repeat"
+    advice = f"{other} if each '{seed}' has other folds; --unit {key} if the folds are the same "
     advice += f"for every '{seed}', whose rows are then averaged"
     return refused(path, mistake, "folds, and what their repeats are", advice)
 

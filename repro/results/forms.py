@@ -84,6 +84,8 @@ def first_runs(found: dict[str, list[str]]) -> dict[str, FirstRun]:
     """
     firsts: dict[str, FirstRun] = {}
     groups = {name: each for each in found.values() for name in each}
+    several = [each for each, of in found.items() if len(of) > 1 and _NUMBER.search(each)]
+    all_have = all(_NUMBER.sub("", each, count=1) in groups for each in several)
     for template, names in found.items():
         braces = _NUMBER.search(template)
         if len(names) < 2 or braces is None or "*" in template:
@@ -100,7 +102,7 @@ def first_runs(found: dict[str, list[str]]) -> dict[str, FirstRun]:
             *([bare] if bare in groups else []),
         ]
         first = min(numbers) == 2 or (min(numbers) == 1 and not _OF_ALL.search(Path(bare).stem))
-        if {*doubts} == {bare} and bare in groups[bare] and first:
+        if {*doubts} == {bare} and bare in groups[bare] and first and all_have:
             groups[bare].remove(bare)
             firsts[template] = FirstRun(bare, {braces[1].strip("{}"): str(min(numbers) - 1)})
         elif doubts:

@@ -47,7 +47,7 @@ _KEYED = re.compile(
 
 NO_VALUE = frozenset({"none", "null", "na", "n/a", "--", "-", "?"})
 _SOURCE = re.compile(r"^(?:import|from) \w", re.MULTILINE)
-_SEED_SET = re.compile(r"(?i)(\w*seed\w*\s*[=:]\s*)\d+")
+_SEED_SET = re.compile(r"(?i)(seed\w{0,40}\s*[=:]\s*)\d+")
 _TOKEN = re.compile(r"[^\s,;|)}\]\"'<]+(?:,\d+)?%?")
 _SOURCE_ENDS = re.compile(r"^={40,}[ \t]*\r?$", re.MULTILINE)
 _STEP = re.compile(
@@ -55,12 +55,13 @@ _STEP = re.compile(
     r"[\"']?[:= ]+(\d+)(?:/(\d+))?"
 )
 _TIMES = re.compile(
-    r"(?i)(?<![a-z])(?:\w*_)?(?:time|date|timestamp|elapsed|duration|eta)(?:_\w*)?[\"']?[ :=]*"
-    rf"{NUMBER}\w*|\d+([-:/])\d+\1\d+\S*|(?<![\w.])[\d.]+ ?m?s\b|\S*/[a-z_.]\S*"
+    r"(?i)(?<![a-z])(?:\w{0,40}_)?(?:time|date|timestamp|elapsed|duration|eta)(?:_\w{0,40})?"
+    rf"[\"']?[ :=]*{NUMBER}\w*|(?<!\d)\d+([-:/])\d+\1\d+\S*|(?<![\w.])[\d.]+ ?m?s\b"
+    r"|\S{0,200}/[a-z_.]\S*"
 )
 """Times, dates and paths, which may differ in two logs of one run."""
 
-_VALUE_BEFORE = re.compile(r"[\w\"']+\s*[:=]\s*#\S*")
+_VALUE_BEFORE = re.compile(r"(?<![\w\"'])[\w\"']+\s*[:=]\s*#\S*")
 _DIGITS = re.compile(r"[-+]?\d[\d.e+-]*|\bnan\b|\binf\b")
 
 

@@ -6,6 +6,7 @@ options that say what they are.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -119,6 +120,19 @@ def refuse_parts(rows: Rows, told: Collection[str], *, numbered: bool) -> None:
             raise _a_series(rows, key) if role == "step" else _recurring(rows, key)
 
 
+REPEATS = re.compile(
+    r"(?:cv_|k?fold_)?(?:repeat|repetition|rep|run|replicate|replication|iteration|iter|trial|round)s?"
+    r"|(?:cv|k?fold|split|shuffle|partition)_(?:random_)?(?:seed|state)"
+)
+"""Fields that count how often data were cut into folds."""
+
+
+def may_repeat(key: str) -> bool:
+    """Whether a field may count repeats of a cross-validation, by its name: no setting does."""
+    counts = REPEATS.fullmatch(plain(key)) and role_of(key) != "step"
+    return role_of(key) == "seed" or bool(counts)
+
+
 def _of_parts(rows: Rows, key: str, values: Collection[str], told: Collection[str]) -> str:
     """What to do about rows that are items, or folds, of one data set or of several."""
     if role_of(key) == "item":
@@ -140,7 +154,7 @@ def _of_parts(rows: Rows, key: str, values: Collection[str], told: Collection[st
     if any(seed_number(value) is None for value in values):
         return f"write a number for each fold into '{key}', the same in every arm"
     advice = f"--unit {key} averages the rows of each fold, if they share its test set"
-    others = [each for each in rows.keys({*told, key}) if role_of(each) in (None, "seed")]
+    others = [each for each in rows.keys({*told, key}) if may_repeat(each)]
     if other := next((each for each in others if rows.told_apart(key, each)), ""):
         advice += f"; --seed {key} if each '{other}' makes other folds"
     return advice

@@ -132,6 +132,8 @@ def _by_key(records: Sequence[Record]) -> Sequence[Record]:
     names = [str(row[key]) for row in records if isinstance(row.get(key), str) and value in row]
     if len(names) < len(records) or len({*names}) < 2 or any(map(is_numeral, names)):
         return records
+    if {*names} & {name for row in records for name in row if name not in (key, value)}:
+        return records
     rest = ({k: v for k, v in row.items() if k not in (key, value)} for row in records)
     named = zip(rest, names, records, strict=True)
     return [{**others, name: row[value]} for others, name, row in named]

@@ -17,9 +17,10 @@ from repro.stats.reference_runs import PERCENT
 
 WHY_LIMIT = "the limit that was given when the results were there"
 _SHARE = re.compile(
-    r"(?i)(?<![a-z])(?:acc(uracy)?|err(or)?|f1|precision|recall|auc|auroc|em)(?![a-z])"
+    r"(?i)(?!.*(?<![a-z])(?:abs(olute)?|sq(uared?)?|rms|mean[_ ]err(or)?|loss|r?m[as]e)(?![a-z]))"
+    r".*(?<![a-z])(?:acc(uracy)?|err(or)?|f1|precision|recall|auc|auroc|em)(?![a-z])"
 )
-"""In the name of a number: it is a share, a fraction or in percent."""
+"""The name of a share, a fraction or in percent: no absolute error has a bound, and no loss."""
 
 
 def level_of(
@@ -68,7 +69,7 @@ def refuse_units(asked: MeanLimit | None, results: FoundResults) -> None:
         pairs = [(level, limit) for level in levels]
     else:
         pairs = [*combinations(levels, 2)]
-    share = asked is not None and _SHARE.search(results.measure)
+    share = asked is not None and _SHARE.match(results.measure)
     for pair in pairs:
         (small, low), (large, high) = sorted(pair, key=lambda each: abs(each[1].mean))
         apart = share and 0 < low.mean <= 1 < high.mean <= PERCENT

@@ -598,6 +598,15 @@ def test_a_limit_in_another_unit_is_refused(name: str, cells: str, limit: str) -
     assert repro("compare", "t.csv", *limit.split(), "--why", "both in percent").returncode < 2
 
 
+@pytest.mark.parametrize(
+    "name", ["mean_abs_error", "val_accuracy_loss", "mean squared error", "rms_err", "acc_mse"]
+)
+def test_a_limit_of_a_number_without_a_bound_is_judged(name: str) -> None:
+    Path("t.csv").write_text(f"seed,{name}\n0,0.90\n1,0.92\n2,0.91\n")
+    done = repro("compare", "t.csv", "--at-most", "1.5")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_limit_in_the_unit_of_a_small_number_is_judged() -> None:
     """A loss of 0.08 at most 3.28 is nothing in percent, and an accuracy of 0.8 at most 1."""
     for name, cell, limit in (("loss", 0.08, "3.28"), ("error", 0.12, "1"), ("acc", 1.0, "1.2")):

@@ -118,7 +118,7 @@ def test_repeats_of_a_cross_validation_count_by_its_folds(repeat: str) -> None:
     assert judged().p == pytest.approx(corrected(repeats=3))
 
 
-@pytest.mark.parametrize("repeat", ["seed", "random_state", "x"])
+@pytest.mark.parametrize("repeat", ["seed", "random_state", "rng"])
 def test_whether_seeds_cut_the_data_anew_is_asked(repeat: str) -> None:
     done = compared(long(repeats=3, repeat=repeat))
     assert (done.returncode, f"--seed fold if each '{repeat}'" in done.stderr) == (2, True)
@@ -127,6 +127,17 @@ def test_whether_seeds_cut_the_data_anew_is_asked(repeat: str) -> None:
     assert judged().p == pytest.approx(corrected(repeats=3))
     done = compared("cv.csv", "--unit", "fold", "--out", "same")
     assert "assumed: all rows of one 'fold' have the same test set" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("setting", ["lr", "target", "x"])
+def test_settings_do_not_repeat_a_cross_validation(setting: str) -> None:
+    """Three learning rates on the same five folds were fifteen pairs."""
+    done = compared(long(repeats=3, repeat=setting))
+    assert (done.returncode, "--seed fold" in done.stderr) == (2, False)
+    done = compared("cv.csv", "--seed", "fold")
+    assert (done.returncode, "has 3 rows with fold 0" in done.stderr) == (2, True)
+    done = compared("cv.csv", "--seed", setting)
+    assert (done.returncode, f"call '{setting}' repeat" in done.stderr) == (2, True)
 
 
 def test_folds_that_are_numbered_through_are_those_of_their_repeat() -> None:

@@ -365,6 +365,13 @@ def test_a_name_that_may_be_that_of_a_run_is_never_left_out(number: str) -> None
     assert p == pytest.approx(welch([*A, 7], [4.0, *B[1:]]), rel=1e-6), done.stderr
 
 
+def test_a_first_run_that_one_arm_has_alone_is_asked_about() -> None:
+    files("{arm}_{n}.csv", ("1", "2", "3"))
+    Path("results/new.csv").write_text("epoch,error\n1,9\n2,7\n")
+    done = compared("results", "--better", "lower", "--baseline", "base")
+    assert (done.returncode, "may be a run of the same arm" in done.stderr) == (2, True)
+
+
 def test_sizes_in_names_of_tables_with_seeds_are_arms() -> None:
     for arm, values in (("resnet", A), ("resnet18", B), ("resnet34", B)):
         rows = [f"{seed},{value}" for seed, value in enumerate(values)]

@@ -169,3 +169,11 @@ def test_values_of_several_numbers_are_called_by_their_keys(key: str) -> None:
 def test_values_of_one_key_or_of_numbered_ones_keep_their_name() -> None:
     assert rows_in("key,value\nacc,0.5\nacc,0.6\n", "csv") == [{"value": 0.5}, {"value": 0.6}]
     assert rows_in("key,value\n1,0.5\n2,0.6\n", "csv")[0] == {"key": 1.0, "value": 0.5}
+
+
+def test_a_key_that_is_the_name_of_another_column_overwrites_none() -> None:
+    """A key `step` next to a column `step` took its place."""
+    rows = rows_in("step,key,value\n1,step,7\n1,loss,0.5\n", "csv")
+    assert [row["step"] for row in rows] == [1, 1]
+    rows = rows_in("step,key,value\n1,acc,7\n1,loss,0.5\n", "csv")
+    assert rows == [{"step": 1, "acc": 7}, {"step": 1, "loss": 0.5}]
