@@ -113,7 +113,7 @@ def audit_as_printed(
         for row, pair, each in zip(plain, pairs, by_pair, strict=True)
         if pair.shown
     ]
-    rows = [(_as_marked(row, pair, lettered=printed.lettered), pair) for row, pair in rows]
+    rows = [(_as_marked(row, pair, printed), pair) for row, pair in rows]
     kept, without = _told_together(rows)
     kept, asked = _asked_once(kept)
     family = sum(pair.complete for pair in pairs)
@@ -280,11 +280,18 @@ def _answered(
     return replace(row, p_printed=printed, answer=answer, reason=reason, details=tried)
 
 
-def _as_marked(row: Audited, pair: ComparedPair, *, lettered: bool) -> Audited:
-    """The row in words that fit a missing star; open where unread letters may contradict it."""
+def _as_marked(row: Audited, pair: ComparedPair, printed: AsPrinted) -> Audited:
+    """The row in words that fit a missing star; open where unread letters may contradict it.
+
+    Open, too, where the star may be missing because nobody tested the row.
+    """
     if pair.p is not None and pair.starless:
-        return replace(row, reason=row.reason.replace("the printed p", p_text(pair.p)))
-    if pair.p is None and lettered and row.answer == "does not":
+        row = replace(row, reason=row.reason.replace("the printed p", p_text(pair.p)))
+        if row.answer != "does not" or printed.starred == "all":
+            return row
+        said = f"{row.reason}. Either the star is missing, or the row was not tested"
+        return Audited(id=row.id, grade=Grade.NOT_CHECKABLE, alpha=ALPHA, reason=said)
+    if pair.p is None and printed.lettered and row.answer == "does not":
         said = f"{row.reason}; letters, which are not read, may say otherwise"
         return replace(row, answer="cannot say", reason=said)
     return row

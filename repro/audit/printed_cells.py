@@ -319,8 +319,19 @@ def compared_with(methods: Sequence[str], notes: Sequence[str]) -> str:
     return next((name for name in methods if {name.lower()} == found), "")
 
 
+_WITHOUT_STAR = re.compile(
+    r"(?i)\b(?:no|without(?: an?| any)?) (?:stars?|marks?|asterisks?|daggers?)\b"
+    r"|\bun(?:mark|starr)ed\b|\bn\.?s\.?(?:\b|(?=\W|$))"
+)
+
+
 def stars_of(notes: Sequence[str]) -> str:
-    """`best` or `better` where the sentence on stars says that only such values have them."""
+    """`best` or `better` where the sentence on stars says that only such values have them.
+
+    `all` where the words say what a value without one is.
+    """
+    if any(_WITHOUT_STAR.search(note) for note in notes):
+        return "all"
     parts = [part for note in notes for part in re.split(r"[.;] ", note.replace("vs.", "vs"))]
     said = " ".join(each for each in parts if re.search(r"[*†‡]|\bp ?[<≤]|signific", each)).lower()
     if re.search(r"\bbest\b|\btop\b|runner|\bonly\b|\bours?\b", said):

@@ -236,10 +236,6 @@ def pairs_of(printed: AsPrinted, source: str, decided: Decided) -> Iterator[Comp
             )
 
 
-_NO_METHOD = re.compile(r"(?i)human|oracle|upper|ceiling|topline|skyline|chance|random|majority")
-"""In the name of a row that nobody tests: without a star it claims nothing."""
-
-
 def _claims(
     baseline: str,
     arms: Arms,
@@ -249,8 +245,8 @@ def _claims(
 ) -> Iterator[tuple[str, PrintedNumber]]:
     """The p of each method against the baseline: printed, of its stars, or of none.
 
-    A value without a star is not significant where the test is named, but for one that is worse
-    where stars mark the better ones.
+    A value without a star is not significant, or was not tested, where the test is named; one that
+    is worse claims nothing where stars mark the better ones.
     """
     stars = {name: p for name, arm in arms.items() if (p := _by_stars(arm, printed.legend))}
     levels = [p.value for p in printed.legend.values() if p.relation == "<"]
@@ -260,12 +256,12 @@ def _claims(
     told = told and not all(map(is_ours, stars))  # all others may be untested
     for name, arm in arms.items():
         above = arm.mean.value > arms[baseline].mean.value
-        may_be = not printed.starred or (
+        may_be = printed.starred in ("", "all") or (
             printed.starred == "better" and way is not None and above == (way == "higher")
         )
         if p := ps.get(name) or stars.get(name):
             yield name, p
-        elif told and may_be and not arm.stars and not _NO_METHOD.search(name):
+        elif told and may_be and not arm.stars:
             above_all = PrintedNumber.read(f">{max(levels):g}")
             yield name, replace(above_all, text=f"{above_all.text}{NO_STAR}")
 

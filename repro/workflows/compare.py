@@ -238,7 +238,7 @@ def _drafted(comparison: CompareOptions) -> tuple[FoundResults, Drafts]:
         raise ClaimError(str(error)) from error
     if not comparison.hints.measure:  # a number that an option names is meant
         refuse_wrong_side(comparison.level, results)
-    if not comparison.why:
+    if not re.search(r"(?i)percent|%|fraction|\bunits?\b", comparison.why):
         refuse_units(comparison.level, results)
     head = (
         "Written by `repro compare` when these results were there: what it says of them is",
@@ -297,7 +297,7 @@ def _read(comparison: CompareOptions) -> FoundResults:
     results = _one(comparison, comparison.results, lone)
     if lone is None:
         refuse_arms(results)
-    both = joined(results, other, meant=bool(comparison.why))
+    both = joined(results, other, meant="evaluation" in comparison.why.lower())
     if comparison.within:
         refuse_early(both, [*both.runs][-1])
     return both

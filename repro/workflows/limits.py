@@ -20,7 +20,7 @@ _SHARE = re.compile(
     r"(?i)(?!.*(?<![a-z])(?:abs(olute)?|sq(uared?)?|rms|mean[_ ]err(or)?|loss|r?m[as]e)(?![a-z]))"
     r".*(?<![a-z])(?:acc(uracy)?|err(or)?|f1|precision|recall|auc|auroc|em)(?![a-z])"
 )
-"""The name of a share, a fraction or in percent: no absolute error has a bound, and no loss."""
+"""The name of a share, which is a fraction or in percent; absolute errors and losses are not."""
 
 
 def level_of(

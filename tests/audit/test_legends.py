@@ -107,9 +107,9 @@ def test_a_dagger_of_latex(tmp_path):
 @pytest.mark.parametrize(
     ("test", "answers"),
     [
-        ("paired t-test", ("cannot say", "holds", "does not")),
+        ("paired t-test", ("cannot say", "holds", "cannot say")),
         ("Wilcoxon signed-rank test", ("cannot say", "cannot say", "cannot say")),
-        ("Welch's t-test", ("holds", "holds", "does not")),
+        ("Welch's t-test", ("holds", "holds", "cannot say")),
     ],
 )
 def test_without_a_star_a_paired_test_may_say_more(tmp_path, test, answers):
@@ -291,12 +291,13 @@ STARRED = (
     ("legend", "stars", "answers"),
     [
         ("p < .05 vs. Base (two-sided Welch's t-test)", "* *", "holds holds holds"),
-        ("p < .05 vs. Base (two-sided Welch's t-test)", "* ", "holds holds does"),
+        ("p < .05 vs. Base (two-sided Welch's t-test)", "* ", "holds holds cannot"),
+        ("p < .05 vs. Base (two-sided Welch's t-test), no star: n.s", "* ", "holds holds does"),
         ("p < .05 vs. Base (two-sided Welch's t-test)", " *", "cannot holds holds"),  # ddof 0
         ("p < .01 vs. Base (two-sided Welch's t-test)", " *", "holds holds holds"),
         ("p < .05 vs. Base (Welch's t-test, Bonferroni-corrected)", " *", "holds holds holds"),
-        ("p < .05 vs. Base (Welch's t-test, Bonferroni-corrected)", "* ", "cannot holds does"),
-        ("significantly better than Base (Welch's t-test, p < .05)", "* ", "holds does does"),
+        ("p < .05 vs. Base (Welch's t-test, Bonferroni-corrected)", "* ", "cannot holds cannot"),
+        ("significantly better than Base (Welch's t-test, p < .05)", "* ", "holds does cannot"),
         ("p < .05 vs. Base (Mann-Whitney test)", "* ", "cannot cannot cannot"),
         # where the test is not named, and where only some values were tested, no star says nothing
         ("p < .05 vs. Base", "* ", "holds does holds"),
@@ -314,12 +315,12 @@ def test_no_star_says_that_a_difference_is_not_significant(tmp_path, legend, sta
 def test_a_worse_value_has_no_star_where_stars_mark_the_better(tmp_path):
     text = STARRED.replace("84.90", "83.90")
     assert welch((83.90, 0.52, 10), (85.12, 0.45, 10)) < 1e-4
-    for legend, graded in (("significantly better than Base", 0), ("differs from Base", 1)):
+    for legend, marked in (("significantly better than Base", 0), ("differs from Base", 1)):
         said = f"{legend} (Welch's t-test, p < .05)"
         rows, _ = audited(tmp_path, text.format(said, "*", "*"))
         row = rows["Mixup vs Base, Acc"]
-        assert (row.graded, row.answer) == (bool(graded), "does not" if graded else "holds")
-        assert ("no star" in row.reason) == bool(graded)
+        assert (row.graded, row.answer) == (False, "cannot say" if marked else "holds")
+        assert ("star is missing, or the row was not tested" in row.reason) == bool(marked)
 
 
 def test_stars_of_our_method_alone_say_nothing_of_others(tmp_path):
@@ -338,6 +339,8 @@ def test_no_star_though_a_paired_test_is_significant_for_every_correlation(tmp_p
     most = 2 * stats.t.sf((93.41 - 92.90 - 0.01) / ((0.225 + 0.315) / 10**0.5), 9)
     assert most == pytest.approx(0.017, abs=1e-3)
     rows, _ = audited(tmp_path, text, "a.csv")
+    assert [row.answer for row in rows.values()] == ["cannot say", "cannot say", "cannot say"]
+    rows, _ = audited(tmp_path, text.replace("0.05", "0.05; no star: n.s."), "a.csv")
     assert [row.answer for row in rows.values()] == ["cannot say", "does not", "cannot say"]
 
 

@@ -595,6 +595,8 @@ def test_a_limit_in_another_unit_is_refused(name: str, cells: str, limit: str) -
     Path("t.csv").write_text("\n".join((f"seed,{name}", *rows)))
     done = repro("compare", "t.csv", *limit.split())
     assert (done.returncode, "one may be in percent" in done.stderr) == (2, True), done.stdout
+    reason = repro("compare", "t.csv", *limit.split(), "--why", "the target of the benchmark")
+    assert reason.returncode == 2, "a reason for the limit says nothing of its unit"
     assert repro("compare", "t.csv", *limit.split(), "--why", "both in percent").returncode < 2
 
 
